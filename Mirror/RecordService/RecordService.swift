@@ -137,7 +137,7 @@ public final class RecordService: Sendable {
     /// What the client's version does not see. Cost: nothing where it says none.
     private func retiredFields(for target: RecordTarget) throws(RecordError) -> RetiredFields {
         guard let version = target.clientVersion, dialect == .extended else { return .none }
-        return try backend.read {
+        return try backend.read(.container(target.container)) {
             try schemas.retiredFields(
                 container: target.container, environment: target.environment, for: version, $0)
         }
@@ -271,7 +271,7 @@ public final class RecordService: Sendable {
         var broken: Set<ExactName> = []
         var written = RecordModification.Written()
         func perform() throws(RecordError) -> RecordsReply {
-            try backend.write { transaction in
+            try backend.write(database.place) { transaction in
                 try modification.perform(
                     transaction, damage: self.damage, broken: &broken, written: &written)
             }

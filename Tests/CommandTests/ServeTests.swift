@@ -63,17 +63,24 @@ import Testing
     @Test func aDamagedDatabaseIsNamedAtTheStart() throws {
         let workshop = try Workshop()
         let service = try workshop.service()
+        // Its file is made when it is asked for.
+        try workshop.done(["sync", workshop.library()] + service.settings)
         service.child.send(SIGTERM)
         #expect(service.child.wait() == 0)
         let path = service.text("dataFolder") + "/records.sqlite"
-        _ = try Connection(path: path).rows("PRAGMA wal_checkpoint(TRUNCATE)")
-        var bytes = try Data(contentsOf: URL(fileURLWithPath: path))
+        let folder = path + ".containers"
+        let file = try #require(
+            FileManager.default.contentsOfDirectory(atPath: folder)
+                .first { $0.hasSuffix(".sqlite") })
+        let container = URL(fileURLWithPath: folder + "/" + file)
+        _ = try Connection(path: container.path).rows("PRAGMA wal_checkpoint(TRUNCATE)")
+        var bytes = try Data(contentsOf: container)
         #expect(bytes.count > 5 * 4_096)
         bytes.replaceSubrange(
             bytes.count - 4_096..<bytes.count, with: Data(repeating: 0xEE, count: 4_096))
-        try bytes.write(to: URL(fileURLWithPath: path))
+        try bytes.write(to: container)
         try? service.restart()
-        #expect(service.child.complaint.contains(path + " is damaged"))
+        #expect(service.child.complaint.contains(path + " is damaged (container "))
     }
 
     @Test func aPortInUseIsSaidClearly() throws {

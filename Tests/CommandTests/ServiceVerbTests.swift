@@ -168,6 +168,8 @@ import Testing
             try FileManager.default.copyItem(atPath: file, toPath: copy)
             before[copy] = try Data(contentsOf: URL(fileURLWithPath: copy))
         }
+        try FileManager.default.copyItem(
+            atPath: "\(data)/records.sqlite.containers", toPath: backup + ".containers")
         #expect(before["\(backup)-wal"]?.isEmpty == false)
         let restored = try ask("restore", backup)
         #expect(restored.status == 0, "\(restored.complaint)")

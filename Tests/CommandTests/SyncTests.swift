@@ -251,12 +251,12 @@ import Testing
 
     @Test func syncAndStatusAgree() throws {
         let workshop = try Workshop()
-        // A service without assets, which takes no value that is larger than a record.
-        let service = try workshop.service("--dialect", "plain")
+        // It takes the value neither in its record nor beside it.
+        let service = try workshop.service("--quota-asset-bytes", "1000000")
         let library = try workshop.library()
         try workshop.edit(library, "insert Book title=small pages=1")
         try expectAgreement(workshop, library, service.settings, status: 0)
-        // More than the service takes in one record; all later rounds have nothing to send.
+        // More than the service takes; all later rounds have nothing to send.
         let long = String(repeating: "long ", count: 400_000)
         try workshop.edit(library, "insert Book title=\"\(long)\" pages=2")
         try expectAgreement(workshop, library, service.settings, status: 1)

@@ -58,7 +58,9 @@ import Testing
         #expect(damaged.size == 5 && notices.withLock { $0.count } == 1)
         // Back again, in an empty place.
         let other = folder.database + ".other"
-        try FileManager.default.copyItem(atPath: backup, toPath: other)
+        for suffix in ["", ".containers"] {
+            try FileManager.default.copyItem(atPath: backup + suffix, toPath: other + suffix)
+        }
         try ServiceAdministration.copyAssets(besides: backup, to: other, platform: .system)
         try ServiceAdministration.copyAssets(besides: backup, to: other, platform: .system)
         let restored = try ServiceFixture(path: other, seed: 3, makesZone: false)

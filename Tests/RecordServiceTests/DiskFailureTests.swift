@@ -23,7 +23,8 @@ import Testing
             let error = #expect(throws: RecordError.self) { try fixture.save(.note("b")) }
             #expect(error?.code == .tryAgainLater && (error?.retryAfterSeconds ?? 0) > 0)
             #expect(error?.reason.contains("I/O") == false)
-            #expect(notices.withLock { $0.first?.fields["file"] } == path)
+            let file = try ContainerFile.path(path)
+            #expect(notices.withLock { $0.first?.fields["file"] } == file)
             #expect(fixture.faults.count("service.openWriter") == 0)
             let tag = try fixture.save(.note("b")).recordChangeTag
             #expect(tag.flatMap(ChangeTag.init)?.change == 2)
@@ -39,8 +40,12 @@ import Testing
                 "service.write.beforeCommit",
                 SQLiteFault(code: Self.writing, message: "disk I/O error"))
             #expect(throws: RecordError.self) { try fixture.save(.note("b")) }
-            for suffix in ["", "-wal", "-shm"] { unlink(path + suffix) }
-            _ = try ServiceFixture(path: path, seed: 9)
+            let file = try ContainerFile.path(path)
+            let other = path + ".other"
+            _ = try ServiceFixture(path: other, seed: 9)
+            for suffix in ["", "-wal", "-shm"] { unlink(file + suffix) }
+            try FileManager.default.copyItem(
+                atPath: ContainerFile.path(other), toPath: file)
             let error = #expect(throws: RecordError.self) { try fixture.save(.note("b")) }
             #expect(error?.reason.contains("exchanged") == true)
         }
@@ -131,7 +136,7 @@ import Testing
             try fixture.service.removeDeletedRecords()
             #expect(fixture.faults.count("service.removeSlice") >= 3)
             #expect(try fixture.changes(since: nil).records.map(\.recordName) == ["r0"])
-            let file = try Connection(path: path, access: .readOnly)
+            let file = try Connection(path: ContainerFile.path(path), access: .readOnly)
             #expect(try file.value("SELECT count(*) FROM records")?.int64 == 1)
             #expect(try file.value("SELECT count(*) FROM doomed_zones")?.int64 == 0)
         }
@@ -150,7 +155,7 @@ import Testing
             }
             let again = try ServiceFixture(path: path, seed: 2, makesZone: false)
             try again.service.removeDeletedRecords()
-            let file = try Connection(path: path, access: .readOnly)
+            let file = try Connection(path: ContainerFile.path(path), access: .readOnly)
             #expect(try file.value("SELECT count(*) FROM records")?.int64 == 0)
         }
     }

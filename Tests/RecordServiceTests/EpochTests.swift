@@ -226,7 +226,7 @@ import Testing
                     path: path, seed: UInt64(index + 1), makesZone: index == 0)
                 try fixture.save(.note(name))
             }
-            try Connection(path: path).script(
+            try Connection(path: ContainerFile.path(path)).script(
                 "DELETE FROM epochs WHERE kind = 1 AND first = (SELECT min(first) FROM epochs)")
             let fixture = try ServiceFixture(path: path, seed: 9, makesZone: false)
             var found: [String] = []

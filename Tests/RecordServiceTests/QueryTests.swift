@@ -439,6 +439,7 @@ import Testing
     @Test func filesOfTheTimeBeforeQueriesAreQueried() throws {
         try withDatabasePath { path in
             _ = try fixture(path: path)
+            try FormerFile.make(of: path)
             let connection = try Connection(path: path)
             try connection.script(
                 """
@@ -454,7 +455,7 @@ import Testing
     @Test func aRecordThatCannotBeReadIsNamed() throws {
         try withDatabasePath { path in
             let fixture = try fixture(path: path)
-            try Connection(path: path).script(
+            try Connection(path: ContainerFile.path(path)).script(
                 "UPDATE records SET fields = x'01ff' WHERE name = 'n3'")
             let reply = try ask(query([number(.lessThan, .int64(5))], byNumber), fixture)
             #expect(reply.damagedRecords == ["n3"])

@@ -76,7 +76,7 @@ import Testing
             limits.work.lockWaitMilliseconds = 50
             let fixture = try ServiceFixture(path: path, limits: limits)
             try fixture.save(.note("a"))
-            let other = try Connection(path: path, access: .readWrite)
+            let other = try Connection(path: ContainerFile.path(path), access: .readWrite)
             try other.script("BEGIN IMMEDIATE")
             #expect(try fixture.lookup(["a"])[0].record != nil)
             #expect(try fixture.changes(since: nil).records.count == 1)

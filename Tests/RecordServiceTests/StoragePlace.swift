@@ -71,7 +71,7 @@ extension ServiceStorage {
         switch self {
         case .file(let path):
             let files = FileManager.default
-            for end in ["", "-wal"] where files.fileExists(atPath: path + end) {
+            for end in ["", "-wal", ".containers"] where files.fileExists(atPath: path + end) {
                 try files.copyItem(atPath: path + end, toPath: path + ".backup" + end)
             }
             return .file(path + ".backup")
@@ -85,9 +85,9 @@ extension ServiceStorage {
     func contents() throws -> Data {
         switch self {
         case .file(let path):
-            try ["", "-wal"].reduce(into: Data()) {
-                $0 += try Data(contentsOf: URL(fileURLWithPath: path + $1))
-            }
+            try ContainerFile.all(of: path).flatMap { [$0, $0 + "-wal"] }
+                .filter { FileManager.default.fileExists(atPath: $0) }
+                .reduce(into: Data()) { $0 += try Data(contentsOf: URL(fileURLWithPath: $1)) }
         case .postgres(let address, _):
             Data(
                 try TestServer.dump(at: address + "&options=-c%20bytea_output%3Descape").utf8)
@@ -99,7 +99,7 @@ extension ServiceStorage {
     func texts(_ sql: String) throws -> [String] {
         switch self {
         case .file(let path):
-            try Connection(path: path, access: .readOnly).rows(sql).map { row in
+            try ContainerFile.holder(of: sql, path).rows(sql).map { row in
                 row.map { $0.int64.map { "\($0)" } ?? "" }.joined(separator: "|")
             }
         case .postgres(let address, _):

@@ -55,7 +55,7 @@ import Testing
     }
 
     private func copyDatabase(_ path: String, to copy: String) throws {
-        for suffix in ["", "-wal"] {
+        for suffix in ["", "-wal", ".containers"] {
             try FileManager.default.copyItem(atPath: path + suffix, toPath: copy + suffix)
         }
     }

@@ -107,7 +107,9 @@ class Writer(threading.Thread):
 
 def check(service, writers):
     broken = []
-    path = os.path.join(service.data, "records.sqlite")
+    # The one container's file; the service's own is looked at by the service.
+    folder = os.path.join(service.data, "records.sqlite.containers")
+    path, = (os.path.join(folder, name) for name in os.listdir(folder) if name.endswith(".sqlite"))
     with contextlib.closing(sqlite3.connect(path)) as connection:
         for found, in connection.execute("PRAGMA integrity_check"):
             if found != "ok":

@@ -4,7 +4,7 @@
 usage: growth.py DIPTYCH ROUNDS
 """
 
-import contextlib, json, os, sqlite3, subprocess, sys, tempfile, time
+import contextlib, glob, json, os, sqlite3, subprocess, sys, tempfile, time
 
 BOOKS = 500
 MODEL = os.path.join(os.path.dirname(__file__), "../demo-model/Library.xcdatamodel")
@@ -17,7 +17,11 @@ DEVICE_TABLES = ["ATRANSACTION", "ACHANGE", "ANSCKEVENT", "ADIPTYCHCONFLICT", "A
 class Soak:
     def __init__(self, program, folder, facts):
         self.program, self.folder = os.path.abspath(program), folder
-        self.records = os.path.join(folder, "data", "records.sqlite")
+        containers = os.path.join(folder, "data", "records.sqlite.containers")
+        # There is one, which the service makes soon after its start.
+        while not (found := glob.glob(os.path.join(containers, "*.sqlite"))):
+            time.sleep(0.1)
+        self.records, = found
         self.options = ["--service", facts["url"], "--container", facts["container"],
                         "--ca-file", facts["caFile"], "--token-file", facts["tokenFile"], "--quiet"]
 

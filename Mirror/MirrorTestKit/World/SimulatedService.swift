@@ -255,8 +255,8 @@ package final class SimulatedService: Sendable {
 /// SQLite files as a power cut or a backup finds them: the database and its journal.
 enum SimulatedFiles {
     static func copy(_ file: URL, to other: URL) throws {
-        // With the folder of a service's assets; they are never changed.
-        for suffix in ["", "-wal", "-assets"] {
+        // With the folders of a service's containers and of its assets.
+        for suffix in ["", "-wal", ".containers", "-assets"] {
             let from = file.path + suffix
             guard FileManager.default.fileExists(atPath: from) else { continue }
             try? FileManager.default.removeItem(atPath: other.path + suffix)

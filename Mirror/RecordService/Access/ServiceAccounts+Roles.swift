@@ -42,11 +42,12 @@ extension ServiceAccounts {
     /// container.
     public func grants(container: String) throws(RecordError) -> [RoleGrant] {
         try requireContainer(container)
-        return try backend.read { try $0.roleGrants(container: container) }.map {
-            RoleGrant(
-                recordType: $0.recordType, role: $0.role, creates: $0.creates, reads: $0.reads,
-                writes: $0.writes)
-        }
+        return try backend.read(.container(container)) { try $0.roleGrants(container: container) }
+            .map {
+                RoleGrant(
+                    recordType: $0.recordType, role: $0.role, creates: $0.creates, reads: $0.reads,
+                    writes: $0.writes)
+            }
     }
 
     /// Keeps what a role may do with a type, in the place of what it could. Throws NOT_FOUND for an
@@ -60,7 +61,7 @@ extension ServiceAccounts {
             throw RecordError(
                 .badRequest, "_world can only read; grant creating and writing to _icloud.")
         }
-        try backend.write {
+        try backend.write(.container(container)) {
             try $0.save(
                 RoleGrantRow(
                     recordType: grant.recordType, role: grant.role, creates: grant.creates,
@@ -81,9 +82,11 @@ extension ServiceAccounts {
     ) throws(RecordError) {
         try requireContainer(container)
         guard
-            try backend.write({
-                try $0.removeRoleGrants(of: recordType, container: container)
-            })
+            try backend.write(
+                .container(container),
+                {
+                    try $0.removeRoleGrants(of: recordType, container: container)
+                })
         else { throw RecordError(.notFound, "Nothing is granted for \(recordType).") }
         tellAccessChanged()
         try audit?.note(.grantChanged, recordType, ["container": container, "role": "none"])
@@ -92,9 +95,10 @@ extension ServiceAccounts {
     /// The users who have roles, by role. Throws NOT_FOUND when there is no such container.
     public func roleMembers(container: String) throws(RecordError) -> [RoleMember] {
         try requireContainer(container)
-        return try backend.read { try $0.roleMembers(container: container) }.map {
-            RoleMember(role: $0.role, userRecordName: $0.user)
-        }
+        return try backend.read(.container(container)) { try $0.roleMembers(container: container) }
+            .map {
+                RoleMember(role: $0.role, userRecordName: $0.user)
+            }
     }
 
     /// Gives a user a role of the container's own. Throws NOT_FOUND for an unknown container or
@@ -107,7 +111,9 @@ extension ServiceAccounts {
         guard try users().contains(where: { $0.userRecordName == userRecordName }) else {
             throw RecordError(.notFound, "There is no user \(userRecordName); create one first.")
         }
-        try backend.write { try $0.addRole(role, to: userRecordName, container: container) }
+        try backend.write(.container(container)) {
+            try $0.addRole(role, to: userRecordName, container: container)
+        }
         tellAccessChanged()
         try audit?.note(
             .roleChanged, userRecordName, ["container": container, "given": role])
@@ -119,9 +125,11 @@ extension ServiceAccounts {
     ) throws(RecordError) {
         try requireContainer(container)
         guard
-            try backend.write({
-                try $0.removeRole(role, from: userRecordName, container: container)
-            })
+            try backend.write(
+                .container(container),
+                {
+                    try $0.removeRole(role, from: userRecordName, container: container)
+                })
         else { throw RecordError(.notFound, "\(userRecordName) does not have the role \(role).") }
         tellAccessChanged()
         try audit?.note(

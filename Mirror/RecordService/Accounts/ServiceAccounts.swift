@@ -255,7 +255,7 @@ public final class ServiceAccounts: Sendable {
             "The \(name) is wrong or was revoked; ask the administrator for a new one.")
     }
 
-    private static func unknown(_ container: String) -> RecordError {
+    static func unknown(_ container: String) -> RecordError {
         RecordError(
             .notFound,
             "There is no container \(container) on this service; "

@@ -1,7 +1,7 @@
 internal import Foundation
 internal import RecordWire
 
-/// A new file that is there whole or not at all.
+/// A new file, and the folder of containers beside it, that are there whole or not at all.
 struct DatabaseCopy {
     private let path: String
     private let part: String
@@ -11,42 +11,46 @@ struct DatabaseCopy {
         part = path + ".part"
     }
 
-    /// Lets `body` write the file under another name, brings it to the disk, then names it.
-    func write(_ body: (_ path: String) throws -> Void) throws {
-        // What is at either name is somebody's, or of a copy that was cut off.
-        for name in [path, part] where access(name, F_OK) == 0 {
+    private var folder: String { ContainerFileName.folder(beside: path) }
+    private var partFolder: String { ContainerFileName.folder(beside: part) }
+
+    /// Lets `body` write the file and the folder's files under other names, brings them to the
+    /// disk, then names them, the file last.
+    func write(_ body: (_ path: String, _ folder: String) throws -> Void) throws {
+        // What is at any of the names is somebody's, or of a copy that was cut off.
+        for name in [path, folder, part, partFolder] where access(name, F_OK) == 0 {
             throw RecordError(
                 .badRequest, "There is a file at \(name) already; nothing was written over it.")
         }
         do {
-            try body(part)
-            try finish()
+            try body(part, partFolder)
+            try FileFolder.protect(part)
+            try FileFolder.synchronize(partFolder)
+            // Over what came meanwhile neither is written: a folder that is not empty stays, and a
+            // link, unlike a rename, writes over no file.
+            try FileFolder.rename(partFolder, to: folder)
         } catch {
             unlink(part)
+            FileFolder.remove(partFolder)
             throw error
         }
+        try finish()
     }
 
     private func finish() throws {
-        guard chmod(part, 0o600) == 0 else { throw failure }
-        try synchronize(part, O_RDWR)
-        // Unlike a rename, a link does not write over what came meanwhile.
-        guard link(part, path) == 0 else { throw failure }
+        let isNamed = link(part, path) == 0
+        let code = errno
         unlink(part)
-        let folder = URL(fileURLWithPath: path).deletingLastPathComponent().path
-        try synchronize(folder, O_RDONLY | O_DIRECTORY)
+        guard isNamed else {
+            FileFolder.remove(folder)
+            throw failure(code)
+        }
+        try FileFolder.synchronize(URL(fileURLWithPath: path).deletingLastPathComponent().path)
     }
 
-    private func synchronize(_ path: String, _ flags: Int32) throws {
-        let file = open(path, flags | O_CLOEXEC)
-        guard file >= 0 else { throw failure }
-        defer { close(file) }
-        guard fsync(file) == 0 || errno == EINVAL else { throw failure }
-    }
-
-    private var failure: RecordError {
+    private func failure(_ code: Int32) -> RecordError {
         RecordError(
             .internalError,
-            "The copy cannot be written to \(path): \(String(cString: strerror(errno))).")
+            "The copy cannot be written to \(path): \(String(cString: strerror(code))).")
     }
 }

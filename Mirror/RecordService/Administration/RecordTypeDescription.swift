@@ -33,7 +33,7 @@ extension RecordService {
         try accounts.requireContainer(target.container)
         let key = try DatabaseKey(
             target, caller: Caller(userRecordName: owner), request: .listZones)
-        let uses = try backend.read { transaction in
+        let uses = try backend.read(key.place) { transaction in
             guard let database = try transaction.database(key) else {
                 return [(FieldKey, FieldUse)]()
             }

@@ -14,7 +14,8 @@ extension ServiceAdministration {
     ///
     /// Never called by a service: the objects may be named by another database, such as that of
     /// another service or the newer one of which a backup was put back. Throws TRY_AGAIN_LATER
-    /// where the bucket does not answer, and remembers nothing. Cost: a request for each thousand
+    /// where the bucket does not answer, and remembers nothing; INTERNAL_ERROR where a container
+    /// cannot be read, which may name what nothing else does. Cost: a request for each thousand
     /// objects, one for each that goes or is missing, a look into the database for all. A store
     /// that lists objects in another order than that of their names is asked for each content.
     public func compareObjects(
@@ -22,6 +23,8 @@ extension ServiceAdministration {
         _ tell: (ObjectFinding) -> Void
     ) throws(RecordError) -> ObjectReport {
         let bucket = bucket(at: place)
+        // Of what was put back from a backup, a container may name what is not known otherwise.
+        try backend.settle()
         var report = ObjectReport()
         var failure: RecordError?
         do throws(RecordError) {

@@ -1,6 +1,7 @@
 internal import Foundation
 public import Platform
 public import RecordWire
+internal import SQLiteDriver
 
 /// Administers a service's database, also while services work on it: nothing is asked of records
 /// here, and no epoch begins.
@@ -18,12 +19,15 @@ public final class ServiceAdministration: Sendable {
     private let audit: AuditLog?
 
     /// Opens the database at `path`, which must be there. Throws INTERNAL_ERROR where it is not, or
-    /// is not a service's. `log` hears what the disk does, what is done is noted in `audit`.
+    /// is not a service's, or is of a version that held all containers in one file: unless
+    /// `isAlone` says that no service works on it, so that it is brought up to date. `log`
+    /// hears what the disk does, what is done is noted in `audit`.
     public convenience init(
-        path: String, platform: Environment, audit: AuditLog? = nil,
+        path: String, platform: Environment, isAlone: Bool = false, audit: AuditLog? = nil,
         log: @escaping ServiceLog = { _ in }
     ) throws(RecordError) {
-        let sqlite = try SQLiteBackend(administering: path, platform: platform, log: log)
+        let sqlite = try SQLiteBackend(
+            administering: path, platform: platform, maySplit: isAlone, log: log)
         self.init(sqlite, file: sqlite, source: path, platform, audit, log)
     }
 
@@ -57,16 +61,17 @@ public final class ServiceAdministration: Sendable {
         try backend.read { try $0.usage() }
     }
 
-    /// Writes one state of the database to a new file at `path`, and the assets into the folder
-    /// beside it, while services go on reading and writing. On the disk when it returns; the file
-    /// is there whole, with all its assets, or not at all. Throws BAD_REQUEST where there is
-    /// something at `path`, and for a PostgreSQL database. Cost: reads and writes the whole file,
-    /// and each asset that the folder does not have from an earlier backup of this name.
+    /// Writes the database to a new file at `path`, each container as it is at one moment to a file
+    /// in the folder beside it, and the assets into another, while services go on reading and
+    /// writing. On the disk when it returns; the file is there whole, with all its containers and
+    /// assets, or not at all. Throws BAD_REQUEST where there is something at `path`, and for a
+    /// PostgreSQL database; for a container that cannot be read, too. Cost: reads and writes all
+    /// files, and each asset that the folder does not have from an earlier backup of this name.
     public func backUp(to path: String) throws(RecordError) {
         guard let file else { throw Self.ownTools }
         do {
-            try DatabaseCopy(to: path).write { part in
-                try file.copy(to: part)
+            try DatabaseCopy(to: path).write { part, folder in
+                try file.copy(to: part, containersTo: folder)
                 try Self.copyAssets(
                     besides: source, to: path, platform: platform, log: log)
             }
@@ -106,7 +111,30 @@ public final class ServiceAdministration: Sendable {
         try audit?.note(act, subject, details)
     }
 
-    /// What SQLite finds wrong with the file, in its words; empty where it is sound. Cost: reads
-    /// the whole file.
+    /// Brings the files of a backup's containers beside the database at another path, where the
+    /// service's own file of the backup was brought already; no file is opened by others. What is
+    /// there already is written over. Throws what SQLite and the disk do. Cost: reads and writes
+    /// all of them.
+    public static func copyContainers(besides path: String, to other: String) throws {
+        let (from, to) = (
+            ContainerFileName.folder(beside: path), ContainerFileName.folder(beside: other)
+        )
+        let names = FileFolder.names(in: from).filter { $0.hasSuffix(ContainerFileName.suffix) }
+        guard !names.isEmpty else { return }
+        try FileFolder.make(to)
+        for name in names {
+            try Connection(path: to + "/" + name).replaceContents(with: .reading(from + "/" + name))
+            try FileFolder.protect(to + "/" + name)
+        }
+        try FileFolder.synchronize(to)
+    }
+
+    /// Where the containers of the database at `path` are.
+    public static func containersFolder(besides path: String) -> String {
+        ContainerFileName.folder(beside: path)
+    }
+
+    /// What SQLite finds wrong with the files, in its words; empty where they are sound. Cost:
+    /// reads them whole.
     public func damageInFile() throws(RecordError) -> [String] { try backend.damage() }
 }

@@ -133,7 +133,7 @@ final class AssetStore: Sendable {
         let now = now
         let resting = parts?.bytes(ofOwner: grant.database.owner) ?? 0
         let inPart = file.isPart ? file.size : 0
-        let asset = try backend.write { transaction in
+        let asset = try backend.write(grant.database.place) { transaction in
             let incarnation = self.platform.randomness.next()
             let database = try transaction.databaseForWriting(
                 grant.database, incarnation: incarnation)

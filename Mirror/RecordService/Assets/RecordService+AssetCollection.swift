@@ -14,15 +14,41 @@ extension RecordService {
         try assets.files.removeDeadIncoming()
         assets.parts?.removeOld(at: Date(timeIntervalSince1970: Double(now) / 1_000))
         var removed = 0
-        while try backend.write({
-            try $0.removeReceipts(before: now, limit: Self.collectedAtOnceMax) > 0
-        }) {}
+        let failure = prepareCollection(at: now)
         while true {
             let slice = try collectSlice(now: now, before: oldest)
             removed += slice.removed
             guard slice.goesOn else { break }
         }
+        // While a container cannot be read, nobody knows what it names beyond what is known.
+        if let failure { throw failure }
         return try removed + removeUnknownFiles(before: oldest)
+    }
+
+    /// Returns what failed at some place; at the others all was done.
+    private func prepareCollection(at now: Int64) -> RecordError? {
+        var failure: RecordError?
+        do throws(RecordError) {
+            try backend.atEachPlace { place throws(RecordError) in
+                while try removeReceipts(before: now, place) {}
+            }
+        } catch {
+            failure = error
+        }
+        do throws(RecordError) {
+            try backend.settle()
+        } catch {
+            failure = failure ?? error
+        }
+        return failure
+    }
+
+    private func removeReceipts(
+        before now: Int64, _ place: RowPlace
+    ) throws(RecordError) -> Bool {
+        try backend.write(place) {
+            try $0.removeReceipts(before: now, limit: Self.collectedAtOnceMax) > 0
+        }
     }
 
     private static let collectedAtOnceMax = 100

@@ -33,7 +33,7 @@ extension RecordService {
         try limits.checkCount(request.assets.count, of: "assets")
         let address = try key.address(of: request.zoneID)
         if address.participant != nil { try checkWriting(in: address, caller) }
-        return try backend.write { transaction in
+        return try backend.write(key.place) { transaction in
             guard let zone = try ZonePlace(address, self.rules(for: caller), transaction) else {
                 guard address.shown.isDefault else {
                     throw address.shown.notFound(wasDeleted: false)
@@ -84,7 +84,7 @@ extension RecordService {
     private func checkWriting(
         in address: ZoneAddress, _ caller: Caller
     ) throws(RecordError) {
-        try backend.read { transaction in
+        try backend.read(address.key.place) { transaction in
             let place = try ZonePlace(address, self.rules(for: caller), transaction)
             guard (place?.access as? ShareAccess)?.writesAnything == true else {
                 throw RecordError(

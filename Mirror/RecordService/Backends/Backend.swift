@@ -3,10 +3,10 @@ internal import RecordWire
 
 /// Where a service keeps its rows. Rules live above it; a backend only reads and writes.
 protocol Backend: Sendable {
-    /// Runs `body` on one consistent view of the rows. Any number of calls run at once. `body` may
-    /// run again where the connection to the rows went.
+    /// Runs `body` on one consistent view of the rows at a place. Any number of calls run at once.
+    /// `body` may run again where the connection to the rows went.
     func read<Result>(
-        _ body: (any BackendTransaction) throws -> Result
+        _ place: RowPlace, _ body: (any BackendTransaction) throws -> Result
     ) throws(RecordError) -> Result
 
     /// Runs `body` in a transaction: all its writes are kept when it returns, none when it throws.
@@ -17,8 +17,15 @@ protocol Backend: Sendable {
     /// row, and what belongs to the database, until it ends. Throws TRY_AGAIN_LATER, too, where
     /// nobody knows whether the end was reached.
     func write<Result>(
-        _ body: (any BackendTransaction) throws -> Result
+        _ place: RowPlace, _ body: (any BackendTransaction) throws -> Result
     ) throws(RecordError) -> Result
+
+    /// The places where records are.
+    func places() throws(RecordError) -> [RowPlace]
+    /// Brings what the service's place knows of the others up to date: which contents records let
+    /// go of, and what a place that was put back from a backup holds. Called before contents that
+    /// nobody names are looked for. What fails at one place hinders no other.
+    func settle() throws(RecordError)
 
     /// Whether another process may have written since this was last asked.
     func wasChangedElsewhere() throws(RecordError) -> Bool

@@ -34,8 +34,10 @@ protocol ShareTransaction: AnyObject {
     func countShares(in zone: Int64) throws -> Int
     func share(named name: String, in zone: Int64) throws -> ShareRow?
     func share(shortGUID: String, container: String, environment: String) throws -> ShareRow?
-    /// The share of this short GUID, in whatever container it is.
+    /// The share of this short GUID, at the place of its container.
     func share(shortGUID: String) throws -> ShareRow?
+    /// The container in which a share of this short GUID is, if it still is.
+    func container(ofShortGUID guid: String) throws -> String?
     /// Adds it or replaces the one of its name.
     func save(_ share: ShareRow) throws
     /// Forgets the share, its members and its grants.

@@ -10,7 +10,7 @@ extension RecordService {
         for zone in changes.zones {
             try limits.checkCount(zone.desiredRecordTypes?.count ?? 0, of: "record types")
         }
-        return try backend.read { transaction in
+        return try backend.read(key.place) { transaction in
             var budget = PageBudget(self.limits)
             return .zoneChanges(
                 try changes.zones.map { zone in
@@ -35,7 +35,7 @@ extension RecordService {
     func databaseChanges(
         _ changes: DatabaseChanges, _ key: DatabaseKey, _ caller: Caller
     ) throws(RecordError) -> RecordResponse {
-        try backend.read { transaction in
+        try backend.read(key.place) { transaction in
             let row = try transaction.database(key)
             let line = try transaction.line(of: row)
             let view = try self.rules(for: caller).access(to: key, transaction).view

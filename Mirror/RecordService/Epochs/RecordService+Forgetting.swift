@@ -16,19 +16,24 @@ extension RecordService {
     public func forgetOldDeletions() throws(RecordError) {
         let oldest =
             platform.milliseconds - Int64(limits.retention.deletionDaysMax) * Self.dayMilliseconds
-        var goesOn = true
-        while goesOn {
-            goesOn = try backend.write { transaction in
-                let forgotten = try transaction.removeDeletions(
-                    before: oldest, limit: Self.forgottenAtOnceMax
-                ).merging(
-                    try transaction.removeDepartures(
-                        before: oldest, limit: Self.forgottenAtOnceMax), uniquingKeysWith: max)
-                for (zone, change) in forgotten.sorted(by: { $0.key < $1.key }) {
-                    try transaction.raiseFloor(of: zone, to: change)
-                }
-                return !forgotten.isEmpty
+        try backend.atEachPlace { place throws(RecordError) in
+            while try forgetSlice(before: oldest, place) {}
+        }
+    }
+
+    private func forgetSlice(
+        before oldest: Int64, _ place: RowPlace
+    ) throws(RecordError) -> Bool {
+        try backend.write(place) { transaction in
+            let forgotten = try transaction.removeDeletions(
+                before: oldest, limit: Self.forgottenAtOnceMax
+            ).merging(
+                try transaction.removeDepartures(
+                    before: oldest, limit: Self.forgottenAtOnceMax), uniquingKeysWith: max)
+            for (zone, change) in forgotten.sorted(by: { $0.key < $1.key }) {
+                try transaction.raiseFloor(of: zone, to: change)
             }
+            return !forgotten.isEmpty
         }
     }
 

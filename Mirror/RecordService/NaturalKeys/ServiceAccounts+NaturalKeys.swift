@@ -15,7 +15,7 @@ extension ServiceAccounts {
     ) throws(RecordError) -> Bool {
         let development = DatabaseKey.development
         try requireContainer(container)
-        let isNew = try backend.write { transaction in
+        let isNew = try backend.write(.container(container)) { transaction in
             try transaction.holdSchema(ofContainer: container)
             let known = try self.schema(container, development, transaction)
             let key = RecordSchema.NaturalKey(fields)
@@ -51,7 +51,7 @@ extension ServiceAccounts {
         _ fields: [String], of recordType: String, container: String, environment: String
     ) throws(RecordError) {
         try check(container, environment)
-        try backend.write { transaction in
+        try backend.write(.container(container)) { transaction in
             try transaction.holdSchema(ofContainer: container)
             let key = RecordSchema.NaturalKey(fields)
             let before = try imported(container, environment, transaction)

@@ -11,10 +11,10 @@ extension RecordService {
     ) throws(RecordError) -> RecordResponse {
         let session = try QuerySession(request, key, self, caller)
         for _ in 0..<Self.learningAttemptsMax {
-            switch try backend.read({ try session.attempt($0) }) {
+            switch try backend.read(key.place, { try session.attempt($0) }) {
             case .page(let reply): return .records(reply)
             case .missing(let keys):
-                guard try backend.write({ try session.learn(keys, $0) }) else {
+                guard try backend.write(key.place, { try session.learn(keys, $0) }) else {
                     throw Self.isLearning
                 }
             }
@@ -38,14 +38,18 @@ extension RecordService {
         try accounts.requireContainer(container)
         try limits.checkName(field, of: "field name")
         try limits.checkName(recordType, of: "record type")
-        try backend.write { try $0.declare(field, of: recordType, container: container) }
+        try backend.write(.container(container)) {
+            try $0.declare(field, of: recordType, container: container)
+        }
     }
 
     /// The fields that may be queried in production, by record type.
     public func queryableFields(
         container: String
     ) throws(RecordError) -> [String: [String]] {
-        let declared = try backend.read { try $0.declarations(container: container) }
+        let declared = try backend.read(.container(container)) {
+            try $0.declarations(container: container)
+        }
         return Dictionary(grouping: declared, by: \.recordType).mapValues { $0.map(\.field) }
     }
 }

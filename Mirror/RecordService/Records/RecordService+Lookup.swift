@@ -8,7 +8,7 @@ extension RecordService {
         try limits.checkCount(lookup.recordNames.count, of: "names")
         let address = try key.address(of: lookup.zoneID)
         let zone = address.shown
-        return try backend.read { transaction in
+        return try backend.read(key.place) { transaction in
             let place = try ZonePlace(address, self.rules(for: caller), transaction)
             if let place {
                 try ClientCheck(lookup.client, zone: place.row, zoneID: zone, limits: self.limits)?

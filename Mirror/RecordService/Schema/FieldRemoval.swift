@@ -41,7 +41,7 @@ struct FieldRemoval {
     private func slice(
         _ key: DatabaseKey, _ zone: ZoneID, after name: String
     ) throws(RecordError) -> Slice? {
-        try backend.read { transaction in
+        try backend.read(key.place) { transaction in
             guard let database = try transaction.database(key),
                 let place = try transaction.zone(named: zone.zoneName, in: database.id),
                 !place.isDeleted
@@ -84,7 +84,7 @@ struct FieldRemoval {
         var written = RecordModification.Written()
         let results: [RecordResult]
         do {
-            results = try backend.write {
+            results = try backend.write(key.place) {
                 try modification.perform($0, damage: damage, broken: &broken, written: &written)
             }.results
         } catch  where error.code == .zoneNotFound {

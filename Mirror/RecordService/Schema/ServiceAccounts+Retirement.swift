@@ -32,7 +32,7 @@ extension ServiceAccounts {
             throw RecordError(
                 .badRequest, "Fields are retired in development; deploy that to production.")
         }
-        try backend.write { transaction in
+        try backend.write(.container(container)) { transaction in
             try transaction.holdSchema(ofContainer: container)
             let known = try self.schema(container, environment, transaction)
             guard var type = known[recordType] else {
@@ -59,7 +59,7 @@ extension ServiceAccounts {
     ) throws(RecordError) -> FieldHolders {
         try check(container, environment)
         let key = FieldKey(field, of: recordType)
-        return try backend.read {
+        return try backend.read(.container(container)) {
             try $0.countUses(of: key, container: container, environment: environment)
         }
     }
@@ -77,7 +77,7 @@ extension ServiceAccounts {
         try check(container, environment)
         let before = try holders(
             of: field, in: recordType, container: container, environment: environment)
-        let isKnown = try backend.write { transaction in
+        let isKnown = try backend.write(.container(container)) { transaction in
             try transaction.holdSchema(ofContainer: container)
             var schema = try imported(container, environment, transaction)
             let found = schema[recordType]?[field]
@@ -93,7 +93,7 @@ extension ServiceAccounts {
                 "\(recordType).\(field) is not retired in \(environment); retire it first, and "
                     + "remove it when no older client is left.")
         }
-        let zones = try backend.write {
+        let zones = try backend.write(.container(container)) {
             try $0.zonesForDeclaring(container: container, environment: environment)
         }
         var removal = FieldRemoval(
@@ -105,7 +105,7 @@ extension ServiceAccounts {
         }
         if let refusal = removal.refusal { throw refusal }
         if environment == DatabaseKey.development {
-            try backend.write { transaction in
+            try backend.write(.container(container)) { transaction in
                 var schema = try imported(container, environment, transaction)
                 schema.remove(field, from: recordType)
                 try transaction.saveSchema(

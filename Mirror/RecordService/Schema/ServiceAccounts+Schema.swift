@@ -15,7 +15,7 @@ extension ServiceAccounts {
         container: String, environment: String
     ) throws(RecordError) -> RecordSchema {
         try check(container, environment)
-        return try backend.read { try schema(container, environment, $0) }
+        return try backend.read(.container(container)) { try schema(container, environment, $0) }
     }
 
     /// Takes a schema into development, beside what the records there have, and returns what is new
@@ -29,7 +29,7 @@ extension ServiceAccounts {
     ) throws(RecordError) -> SchemaDifference {
         let development = DatabaseKey.development
         try check(container, development)
-        let added = try backend.write { transaction in
+        let added = try backend.write(.container(container)) { transaction in
             try transaction.holdSchema(ofContainer: container)
             let before = try self.schema(container, development, transaction)
             let former = try imported(container, development, transaction)
@@ -56,7 +56,7 @@ extension ServiceAccounts {
     @discardableResult
     public func deploySchema(container: String) throws(RecordError) -> SchemaDifference {
         try check(container, Self.production)
-        let added = try backend.write { transaction in
+        let added = try backend.write(.container(container)) { transaction in
             try transaction.holdSchema(ofContainer: container)
             let former = try imported(container, Self.production, transaction)
             let from = try self.schema(container, DatabaseKey.development, transaction)

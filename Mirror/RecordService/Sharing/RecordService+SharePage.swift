@@ -21,7 +21,9 @@ extension RecordService {
     /// row by its key.
     package func publicShare(shortGUID: String) throws(RecordError) -> PublicShare? {
         guard (1...limits.nameBytesMax).contains(shortGUID.utf8.count) else { return nil }
-        return try backend.read { transaction in
+        guard let container = try backend.read({ try $0.container(ofShortGUID: shortGUID) })
+        else { return nil }
+        return try backend.read(.container(container)) { transaction in
             guard let row = try transaction.share(shortGUID: shortGUID),
                 let database = try transaction.database(row.database),
                 let zone = try transaction.zone(named: row.zoneName, in: database.id),

@@ -4,7 +4,7 @@ internal import RecordWire
 /// Zones of others, as those see them to whom they are shared.
 extension RecordService {
     func listSharedZones(_ key: DatabaseKey) throws(RecordError) -> RecordResponse {
-        try backend.read { transaction in
+        try backend.read(key.place) { transaction in
             guard let database = try transaction.database(key) else { return .zones([]) }
             return .zones(
                 try transaction.zones(in: database.id).compactMap { standIn in
@@ -19,7 +19,7 @@ extension RecordService {
     func lookupSharedZones(
         _ zones: [ZoneID], _ key: DatabaseKey
     ) throws(RecordError) -> RecordResponse {
-        try backend.read { transaction in
+        try backend.read(key.place) { transaction in
             .zones(
                 try zones.map { zone in
                     try Self.entry {
@@ -65,7 +65,7 @@ extension RecordService {
     }
 
     private func leave(_ address: ZoneAddress, _ caller: Caller) throws(RecordError) {
-        let shares = try backend.read { transaction in
+        let shares = try backend.read(address.key.place) { transaction in
             let view = try SharedView(address, caller.userRecordName, transaction)
             return try transaction.grants(of: caller.userRecordName, in: view.zone.id).map(\.share)
         }

@@ -8,7 +8,7 @@ extension RecordService {
         _ lookup: ShareLookup, _ key: DatabaseKey, _ target: RecordTarget, _ caller: Caller
     ) throws(RecordError) -> RecordResponse {
         try checkCount(of: lookup)
-        return try backend.read { transaction in
+        return try backend.read(key.place) { transaction in
             .shares(
                 try lookup.entries.map { entry in
                     do {
@@ -28,7 +28,7 @@ extension RecordService {
     ) throws(RecordError) -> RecordResponse {
         try checkCount(of: lookup)
         var written: [(RecordModification.Written, ZoneAddress)] = []
-        let results = try backend.write { transaction in
+        let results = try backend.write(key.place) { transaction in
             written = []
             return try lookup.entries.map { entry -> ShareResult in
                 do {

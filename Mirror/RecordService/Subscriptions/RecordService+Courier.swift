@@ -63,7 +63,9 @@ extension RecordService {
         }
         let owner = row.owner
         if !courier.knows(hash) {
-            courier.open(hash, owner, with: try backend.read { try Self.all(of: owner, $0) })
+            courier.open(
+                hash, owner,
+                with: try backend.read(.container(owner.container)) { try Self.all(of: owner, $0) })
         }
         return (hash, owner)
     }
@@ -119,7 +121,7 @@ extension RecordService {
         switch notice {
         case .database, .access: return
         case .records(let written):
-            guard let rows = try? backend.read({ try written.rows($0) }) else {
+            guard let rows = try? backend.read(written.key.place, { try written.rows($0) }) else {
                 return courier.miss()
             }
             bring(rows, in: ZoneID(zoneName: written.zone), written.key)
@@ -128,7 +130,10 @@ extension RecordService {
         case .fired(let fired): courier.put(fired.notice, for: fired.owner)
         case .anything:
             for owner in courier.owners {
-                guard let notices = try? backend.read({ try Self.all(of: owner, $0) }) else {
+                guard
+                    let notices = try? backend.read(
+                        .container(owner.container), { try Self.all(of: owner, $0) })
+                else {
                     courier.miss()
                     continue
                 }
@@ -181,7 +186,7 @@ extension RecordService {
         var users = courier.users(container: key.container, environment: key.environment)
         if !key.isPublic { users.formIntersection([key.owner]) }
         for user in users {
-            let found = try? backend.read { transaction in
+            let found = try? backend.read(key.place) { transaction in
                 let subscriptions = try transaction.subscriptions(of: user, in: key)
                 guard !subscriptions.isEmpty else {
                     return [(RecordSubscription, [CourierNotice.Cause])]()
@@ -210,7 +215,7 @@ extension RecordService {
     /// Of several services that would tell it, the one that removes the subscription does, to those
     /// who wait at the others too.
     private func bringOnce(_ fired: FiredSubscription) {
-        let isFirst = try? backend.write {
+        let isFirst = try? backend.write(fired.key.place) {
             try $0.removeSubscription(
                 fired.subscription.subscriptionID, of: fired.owner.user, in: fired.key)
         }

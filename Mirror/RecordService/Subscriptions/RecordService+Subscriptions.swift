@@ -8,7 +8,7 @@ extension RecordService {
         _ operations: [SubscriptionOperation], _ key: DatabaseKey, _ caller: Caller
     ) throws(RecordError) -> RecordResponse {
         try limits.checkCount(operations.count, of: "operations")
-        return try backend.write { transaction in
+        return try backend.write(key.place) { transaction in
             .subscriptions(
                 try operations.map { operation in
                     do {
@@ -26,7 +26,7 @@ extension RecordService {
         _ ids: [String], _ key: DatabaseKey, _ caller: Caller
     ) throws(RecordError) -> RecordResponse {
         try limits.checkCount(ids.count, of: "names")
-        return try backend.read { transaction in
+        return try backend.read(key.place) { transaction in
             .subscriptions(
                 try ids.map { id in
                     guard
@@ -41,7 +41,7 @@ extension RecordService {
     func listSubscriptions(
         _ key: DatabaseKey, _ caller: Caller
     ) throws(RecordError) -> RecordResponse {
-        try backend.read { transaction in
+        try backend.read(key.place) { transaction in
             .subscriptions(
                 try transaction.subscriptions(of: caller.userRecordName, in: key).map {
                     .subscription(try WireCodec.decodeSubscription($0.body))

@@ -16,7 +16,7 @@ extension RecordService {
             throw RecordError(
                 .badRequest, "A public database has its default zone and takes no others.")
         }
-        return try backend.write { transaction in
+        return try backend.write(key.place) { transaction in
             var database = try transaction.databaseForWriting(
                 key, incarnation: self.platform.randomness.next())
             var users: Set<String> = []
@@ -30,7 +30,7 @@ extension RecordService {
 
     func listZones(_ key: DatabaseKey) throws(RecordError) -> RecordResponse {
         guard !key.isShared else { return try listSharedZones(key) }
-        return try backend.read { transaction in
+        return try backend.read(key.place) { transaction in
             var result = [ZoneResult.zone(Self.defaultZone)]
             guard let database = try transaction.database(key) else { return .zones(result) }
             for row in try transaction.zones(in: database.id) where row.name != ZoneID.defaultName {
@@ -45,7 +45,7 @@ extension RecordService {
     ) throws(RecordError) -> RecordResponse {
         try limits.checkCount(zones.count, of: "zones")
         guard !key.isShared else { return try lookupSharedZones(zones, key) }
-        return try backend.read { transaction in
+        return try backend.read(key.place) { transaction in
             let database = try transaction.database(key)
             return .zones(
                 try zones.map { zone in

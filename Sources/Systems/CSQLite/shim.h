@@ -6,8 +6,9 @@
 static inline void diptych_sqlite_configure(void) {
     sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
     // Copies of pages that a statement or a savepoint would put back stay in memory up to so many
-    // bytes. SQLite's own bound, 64 KiB, has them in a file for nearly every change set.
-    sqlite3_config(SQLITE_CONFIG_STMTJRNL_SPILL, 4 << 20);
+    // bytes. More cannot be: they go to their file in one piece, and SQLite writes no piece of more
+    // than 0x1FFFF bytes (seekAndWriteFd in os_unix.c): it says that the disk is full.
+    sqlite3_config(SQLITE_CONFIG_STMTJRNL_SPILL, 0x1FFFF);
 }
 
 // A file may come from a stranger: its schema may call nothing but what is declared harmless, names no

@@ -17,7 +17,7 @@ struct ServiceRestore {
     /// Returns where the earlier database is; nil where there was none.
     func run() throws -> URL? {
         let held = try DataFolder(folder)
-        defer { Self.suffixes.forEach { unlink(part + $0) } }
+        defer { removePart() }
         try copy()
         let damage = try Self.damage(in: part)
         if let first = damage.first { throw damaged(first) }
@@ -25,6 +25,10 @@ struct ServiceRestore {
         try ServiceAdministration.copyAssets(
             besides: backup.path, to: held.database.path, platform: .system)
         let kept = try moveAway(held.database)
+        let (new, place) = (containers(of: part), containers(of: held.database.path))
+        if FileManager.default.fileExists(atPath: new) {
+            guard rename(new, place) == 0 else { throw failure(held.database) }
+        }
         guard rename(part, held.database.path) == 0 else { throw failure(held.database) }
         try DataFolder.audit(in: folder).note(
             .restore, backup.path, ["before": kept?.path ?? ""])
@@ -33,10 +37,19 @@ struct ServiceRestore {
 
     /// Whether it is a service's database, and whole. The file is closed again when it returns.
     private static func damage(in path: String) throws -> [String] {
-        try ServiceAdministration(path: path, platform: .system).damageInFile()
+        try ServiceAdministration(path: path, platform: .system, isAlone: true).damageInFile()
     }
 
     private var part: String { DataFolder.database(in: folder).path + ".restoring" }
+
+    private func containers(of path: String) -> String {
+        ServiceAdministration.containersFolder(besides: path)
+    }
+
+    private func removePart() {
+        Self.suffixes.forEach { unlink(part + $0) }
+        try? FileManager.default.removeItem(atPath: containers(of: part))
+    }
 
     /// Copies the backup into the folder, so that the one at hand stays as it is. SQLite reads it,
     /// which takes in what stands in a log beside it.
@@ -46,9 +59,10 @@ struct ServiceRestore {
                 "noSuchFile", "There is no backup at \(backup.path).", hint: "Check the path.")
         }
         try refuseHalfWritten()
-        Self.suffixes.forEach { unlink(part + $0) }
+        removePart()
         do {
             try Connection(path: part).replaceContents(with: .reading(backup.path))
+            try ServiceAdministration.copyContainers(besides: backup.path, to: part)
         } catch let fault as SQLiteFault where fault.isNotADatabase {
             throw damaged("it is no database")
         }
@@ -72,17 +86,24 @@ struct ServiceRestore {
     }
 
     private func moveAway(_ database: URL) throws -> URL? {
-        guard FileManager.default.fileExists(atPath: database.path) else { return nil }
+        let folder = containers(of: database.path)
+        let isThere = [database.path, folder].map { FileManager.default.fileExists(atPath: $0) }
+        guard isThere.contains(true) else { return nil }
         var number = 1
         func name() -> String { "\(database.path).before-\(number)" }
-        while FileManager.default.fileExists(atPath: name()) { number += 1 }
+        while [name(), containers(of: name())].contains(where: {
+            FileManager.default.fileExists(atPath: $0)
+        }) { number += 1 }
         // The log first: without its database it is nothing, the database without it is older.
         for suffix in Self.suffixes {
             let old = database.path + suffix
             guard FileManager.default.fileExists(atPath: old) else { continue }
             guard rename(old, name() + suffix) == 0 else { throw failure(database) }
         }
-        return URL(fileURLWithPath: name())
+        if isThere[1] {
+            guard rename(folder, containers(of: name())) == 0 else { throw failure(database) }
+        }
+        return isThere[0] ? URL(fileURLWithPath: name()) : nil
     }
 
     private func failure(_ url: URL) -> CommandError {

@@ -234,14 +234,13 @@ struct Serve: Verb {
         }
     }
 
-    /// A file of a gigabyte takes some seconds; a larger one is looked at by SQLite's own tools.
+    /// Files of a gigabyte take some seconds; larger ones are looked at by SQLite's own tools.
     private static let checkedBytesMax = 1 << 30
 
     private func check(
         _ service: RecordService, _ path: String, _ logbook: ServiceLogbook
     ) throws {
-        var facts = stat()
-        guard stat(path, &facts) == 0, facts.st_size <= Self.checkedBytesMax else { return }
+        guard let bytes = service.storage.usedBytes, bytes <= Self.checkedBytesMax else { return }
         let damage = try service.damageInFile()
         guard let first = damage.first else { return }
         let more = damage.count > 1 ? ", and more" : ""

@@ -85,7 +85,7 @@ final class PostgresBackend: Backend {
     // MARK: Transactions
 
     func write<Result>(
-        _ body: (any BackendTransaction) throws -> Result
+        _ place: RowPlace, _ body: (any BackendTransaction) throws -> Result
     ) throws(RecordError) -> Result {
         do {
             let (result, hasDoomedRecords) = try repeating { connection in
@@ -106,7 +106,7 @@ final class PostgresBackend: Backend {
     }
 
     func read<Result>(
-        _ body: (any BackendTransaction) throws -> Result
+        _ place: RowPlace, _ body: (any BackendTransaction) throws -> Result
     ) throws(RecordError) -> Result {
         do {
             return try repeating { connection in

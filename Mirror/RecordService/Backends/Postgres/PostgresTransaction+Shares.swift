@@ -41,6 +41,10 @@ extension PostgresTransaction {
             Self.share)
     }
 
+    func container(ofShortGUID guid: String) throws -> String? {
+        try share(shortGUID: guid)?.database.container
+    }
+
     func save(_ share: ShareRow) throws {
         try connection.send(
             """

@@ -21,9 +21,12 @@ package final class GroupCommit: Sendable {
 
     private let waiting = Lock<[Write]>([])
     /// How many writes shared each commit.
-    package let sizes = Histogram(bounds: [1, 2, 4, 8, 16, 32, 64])
+    package let sizes: Histogram
 
-    package init() {}
+    package init(sizes: Histogram = GroupCommit.histogram()) { self.sizes = sizes }
+
+    /// For the sizes of one group or of several.
+    package static func histogram() -> Histogram { Histogram(bounds: [1, 2, 4, 8, 16, 32, 64]) }
 
     package func add(_ write: Write) { waiting.withLock { $0.append(write) } }
 

@@ -1,13 +1,17 @@
 internal import Foundation
+internal import Platform
 internal import SQLiteDriver
 
-/// What who watches the service wants to know of its file.
+/// What who watches the service wants to know of its files.
 extension SQLiteBackend {
     func facts() -> BackendFacts {
-        var facts = BackendFacts(commitSizes: commitSizes)
-        guard let path = filePath else { return facts }
-        facts.storageBytes = ["", "-wal"].reduce(0) { $0 + Self.size(of: path + $1) }
-        facts.freeBytes = Self.freeBytes(at: path)
+        var facts = BackendFacts(commitSizes: main.settings.commitSizes.summary)
+        guard !main.isInMemory else { return facts }
+        let containers = FileFolder.names(in: files.folder).map { files.folder + "/" + $0 }
+        facts.storageBytes = ([main.path, main.path + "-wal"] + containers).reduce(0) {
+            $0 + Self.size(of: $1)
+        }
+        facts.freeBytes = Self.freeBytes(at: main.path)
         return facts
     }
 

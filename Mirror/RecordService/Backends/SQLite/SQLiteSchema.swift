@@ -1,3 +1,4 @@
+internal import Platform
 internal import RecordWire
 internal import SQLiteDriver
 
@@ -5,44 +6,79 @@ internal import SQLiteDriver
 enum SQLiteSchema {
     /// "DptS", written into the file's header.
     private static let applicationID: Int64 = 0x4470_7453
-    private static let version: Int64 = 4
+    private static let version: Int64 = 5
+    /// In which all containers are in the service's file.
+    private static let oneFileVersion: Int64 = 4
 
-    /// Makes the tables in an empty file. Throws INTERNAL_ERROR for a file of somebody else's or of
-    /// a newer version. Two processes may come here at once: the first makes the tables.
-    static func prepare(_ connection: Connection, fileID: Int64) throws {
+    /// Makes the tables in an empty file, and returns the file's number. Throws INTERNAL_ERROR for
+    /// a file of somebody else's or of a newer version. Two processes may come here at once: the
+    /// first makes the tables.
+    static func prepare(_ connection: Connection, _ settings: SQLiteSettings) throws -> Int64 {
         try connection.transaction(.immediate) {
             let application = try connection.pragma("application_id")?.int64 ?? 0
             let found = try connection.pragma("user_version")?.int64 ?? 0
             let isEmpty =
                 try connection.value("SELECT count(*) FROM sqlite_schema")?.int64 == 0
-            if isEmpty { return try create(connection, fileID) }
+            if isEmpty {
+                return try create(
+                    connection, Int64(bitPattern: settings.platform.randomness.next()))
+            }
             guard application == applicationID else {
                 throw refusal("holds another program's data; choose another path")
             }
             guard found <= version else {
                 throw refusal("was written by a newer version of this service; update the program")
             }
+            guard found > oneFileVersion || settings.maySplit else {
+                throw refusal(
+                    "is of an older version; start the service once, which brings it up to date")
+            }
             if found < 2 { try SQLiteUpgrade.addEpochs(connection) }
-            try prepareLaterTables(connection)
-            if found < version { try connection.script("PRAGMA user_version = \(version)") }
+            if found < oneFileVersion {
+                try prepareLaterTables(connection)
+                try connection.script("PRAGMA user_version = \(oneFileVersion)")
+            } else if found == oneFileVersion {
+                try prepareLaterTables(connection)
+            } else {
+                try prepareServiceTables(connection)
+            }
         }
-        try UsageTables.prepare(connection)
+        if try connection.pragma("user_version")?.int64 == oneFileVersion {
+            try UsageTables.prepare(connection)
+            try ContainerSplit(connection, settings).run(next: version)
+        }
+        return try connection.value("SELECT id FROM service")?.int64 ?? 0
     }
 
     private static func create(_ connection: Connection, _ fileID: Int64) throws {
-        try connection.script(tables)
-        try connection.script(epochTables)
-        try prepareLaterTables(connection)
+        try connection.script(accountTables)
+        try connection.script(UsageTables.quotaTable)
+        try prepareServiceTables(connection)
         try connection.run("INSERT INTO service(id, epoch) VALUES (?, 0)", [.integer(fileID)])
         try connection.script(
             "PRAGMA application_id = \(applicationID); PRAGMA user_version = \(version);")
     }
 
-    /// Tables that came after version 1, made where they are missing.
+    /// What is no container's.
+    static func prepareServiceTables(_ connection: Connection) throws {
+        for table in [
+            SQLiteTransaction.contentTables, SQLiteTransaction.courierTable,
+            SQLiteTransaction.profileTable, SQLiteTransaction.tokenUseTable,
+            SQLiteTransaction.tokenLifeTable, SQLiteTransaction.keyTable,
+            SQLiteTransaction.passwordTable, SQLiteTransaction.identityTable,
+            SQLiteTransaction.placeTables,
+        ] {
+            try connection.script(table)
+        }
+    }
+
+    /// Tables that came after version 1 and before containers had files of their own, made where
+    /// they are missing.
     private static func prepareLaterTables(_ connection: Connection) throws {
         try FieldUseTable.prepare(connection)
         try connection.script(SQLiteTransaction.doomedTable)
-        try connection.script(SQLiteTransaction.assetTables)
+        try connection.script(SQLiteTransaction.contentTables)
+        try connection.script(SQLiteTransaction.assetUseTables)
         try connection.script(SQLiteTransaction.queryTables)
         try connection.script(SQLiteTransaction.linkTable)
         try SQLiteTransaction.prepareSubscriptions(connection)
@@ -76,8 +112,7 @@ enum SQLiteSchema {
         CREATE INDEX records_by_deletion ON records(modified_at) WHERE deleted = 1;
         """
 
-    private static let tables = """
-        CREATE TABLE service(id INTEGER NOT NULL, epoch INTEGER NOT NULL);
+    static let recordTables = """
         CREATE TABLE databases(
             id INTEGER PRIMARY KEY, container TEXT NOT NULL, environment TEXT NOT NULL,
             scope TEXT NOT NULL, owner TEXT NOT NULL, counter INTEGER NOT NULL,
@@ -98,6 +133,10 @@ enum SQLiteSchema {
             write_ids TEXT, replays TEXT, fields BLOB NOT NULL,
             PRIMARY KEY (zone, name));
         CREATE UNIQUE INDEX records_by_change ON records(zone, change);
+        """
+
+    private static let accountTables = """
+        CREATE TABLE service(id INTEGER NOT NULL, epoch INTEGER NOT NULL);
         CREATE TABLE containers(name TEXT PRIMARY KEY, created_at INTEGER NOT NULL) WITHOUT ROWID;
         CREATE TABLE users(
             record_name TEXT PRIMARY KEY, label TEXT NOT NULL,

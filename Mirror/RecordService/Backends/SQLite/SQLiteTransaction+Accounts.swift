@@ -15,6 +15,7 @@ extension SQLiteTransaction {
         try connection.run(
             "INSERT INTO containers(name, created_at) VALUES (?, ?)",
             [.text(name), .integer(milliseconds)])
+        try addFile(ofContainer: name)
     }
 
     func users() throws -> [ServiceUser] {

@@ -4,11 +4,18 @@ internal import SQLiteDriver
 
 /// Rows of assets. Their files are beside the database.
 extension SQLiteTransaction: AssetRows {
-    static let assetTables = """
+    /// The service's: contents, and where they may be named.
+    static let contentTables = """
         CREATE TABLE IF NOT EXISTS assets(
             checksum BLOB PRIMARY KEY, size INTEGER NOT NULL, idle_since INTEGER) WITHOUT ROWID;
         CREATE INDEX IF NOT EXISTS assets_by_idleness ON assets(idle_since)
             WHERE idle_since IS NOT NULL;
+        CREATE TABLE IF NOT EXISTS asset_secret(secret BLOB NOT NULL);
+        """
+
+    /// A container's: what records and receipts name, how big that is, and what records let go of,
+    /// until the service's file knows it.
+    static let assetUseTables = """
         CREATE TABLE IF NOT EXISTS asset_uses(
             zone INTEGER NOT NULL, record TEXT NOT NULL, checksum BLOB NOT NULL,
             database INTEGER NOT NULL,
@@ -21,7 +28,10 @@ extension SQLiteTransaction: AssetRows {
         CREATE INDEX IF NOT EXISTS asset_receipts_by_content ON asset_receipts(checksum, expires);
         CREATE INDEX IF NOT EXISTS asset_receipts_by_age ON asset_receipts(expires);
         CREATE INDEX IF NOT EXISTS asset_receipts_by_database ON asset_receipts(database);
-        CREATE TABLE IF NOT EXISTS asset_secret(secret BLOB NOT NULL);
+        CREATE TABLE IF NOT EXISTS asset_sizes(
+            checksum BLOB PRIMARY KEY, size INTEGER NOT NULL) WITHOUT ROWID;
+        CREATE TABLE IF NOT EXISTS asset_releases(
+            id INTEGER PRIMARY KEY AUTOINCREMENT, checksum BLOB NOT NULL);
         """
 
     // MARK: The secret
@@ -36,30 +46,45 @@ extension SQLiteTransaction: AssetRows {
 
     // MARK: Contents
 
+    /// In the service's file at once, whatever becomes of this transaction: a content that nobody
+    /// names after all is collected.
     func addAsset(_ checksum: AssetChecksum, size: Int64, at milliseconds: Int64) throws {
-        try connection.run(
-            """
-            INSERT INTO assets(checksum, size, idle_since) VALUES (?, ?, ?)
-            ON CONFLICT (checksum) DO UPDATE SET idle_since = excluded.idle_since
-            """, [.blob(checksum.bytes), .integer(size), .integer(milliseconds)])
+        let container = surroundings?.container
+        try writeAtService { service in
+            try service.connection.run(
+                """
+                INSERT INTO assets(checksum, size, idle_since) VALUES (?, ?, ?)
+                ON CONFLICT (checksum) DO UPDATE SET idle_since = excluded.idle_since
+                """, [.blob(checksum.bytes), .integer(size), .integer(milliseconds)])
+            guard let container else { return }
+            try service.noteContent(checksum, namedIn: container)
+        }
     }
 
     func assetSize(_ checksum: AssetChecksum) throws -> Int64? {
         try connection.value(
-            "SELECT size FROM assets WHERE checksum = ?", [.blob(checksum.bytes)])?.int64
+            "SELECT size FROM \(isOfService ? "assets" : "asset_sizes") WHERE checksum = ?",
+            [.blob(checksum.bytes)])?.int64
     }
 
     func namedAssets(after checksum: AssetChecksum?, limit: Int) throws -> [NamedAsset] {
-        try all(
-            """
-            SELECT checksum, size FROM assets WHERE checksum > ? AND EXISTS (
-                SELECT 1 FROM asset_uses WHERE asset_uses.checksum = assets.checksum)
-            ORDER BY checksum LIMIT ?
-            """, [.blob(checksum?.bytes ?? Data()), SQLiteValue(limit)]
-        ) { row in
-            row.blob(at: 0).flatMap { AssetChecksum($0) }
-                .map { NamedAsset(checksum: $0, size: row.int64(at: 1)) }
-        }.compactMap { $0 }
+        var named: [NamedAsset] = []
+        var last = checksum?.bytes ?? Data()
+        while named.count < limit {
+            let page = try all(
+                "SELECT checksum, size FROM assets WHERE checksum > ? ORDER BY checksum LIMIT ?",
+                [.blob(last), SQLiteValue(limit)]
+            ) { ($0.blob(at: 0) ?? Data(), $0.int64(at: 1)) }
+            guard let end = page.last?.0 else { return named }
+            for (bytes, size) in page where named.count < limit {
+                guard let checksum = AssetChecksum(bytes), try isAssetUsed(checksum) else {
+                    continue
+                }
+                named.append(NamedAsset(checksum: checksum, size: size))
+            }
+            last = end
+        }
+        return named
     }
 
     func usesAsset(_ checksum: AssetChecksum, in database: Int64) throws -> Bool {
@@ -79,13 +104,12 @@ extension SQLiteTransaction: AssetRows {
             try connection.run(
                 "DELETE FROM asset_uses WHERE zone = ? AND record = ? AND checksum = ?",
                 [.integer(zone), .text(record), .blob(checksum.bytes)])
-            try setAsset(checksum, idleSince: 0)
+            try release(checksum.bytes)
         }
         for checksum in checksums where !former.contains(checksum) {
             try connection.run(
                 "INSERT INTO asset_uses(zone, record, checksum, database) VALUES (?, ?, ?, ?)",
                 [.integer(zone), .text(record), .blob(checksum.bytes), .integer(database)])
-            try setAsset(checksum, idleSince: nil)
         }
     }
 
@@ -100,9 +124,16 @@ extension SQLiteTransaction: AssetRows {
             try connection.run(
                 "DELETE FROM asset_uses WHERE zone = ? AND record = ? AND checksum = ?",
                 [.integer(zone), .text(record), .blob(bytes)])
-            if let checksum = AssetChecksum(bytes) { try setAsset(checksum, idleSince: 0) }
+            try release(bytes)
         }
         return !uses.isEmpty
+    }
+
+    /// The service's file hears of it later: a release that is told before it is committed might be
+    /// looked at, and forgotten, too soon.
+    private func release(_ checksum: Data) throws {
+        try connection.run(
+            "INSERT INTO asset_releases(checksum) VALUES (?)", [.blob(checksum)])
     }
 
     // MARK: Receipts
@@ -117,6 +148,9 @@ extension SQLiteTransaction: AssetRows {
                 .text(receipt.id), .integer(receipt.database), .blob(receipt.checksum.bytes),
                 .integer(receipt.size), .integer(receipt.expires),
             ])
+        try connection.run(
+            "INSERT OR IGNORE INTO asset_sizes(checksum, size) VALUES (?, ?)",
+            [.blob(receipt.checksum.bytes), .integer(receipt.size)])
     }
 
     func assetReceipt(_ id: String) throws -> AssetReceipt? {
@@ -133,35 +167,92 @@ extension SQLiteTransaction: AssetRows {
     }
 
     func assetBytes(ofOwner owner: String, at milliseconds: Int64) throws -> Int64 {
-        try connection.value(
-            """
-            SELECT ifnull(sum(size), 0) FROM assets WHERE checksum IN (
-                SELECT checksum FROM asset_uses
-                WHERE database IN (SELECT id FROM databases WHERE owner = ?1)
-                UNION SELECT checksum FROM asset_receipts
-                WHERE database IN (SELECT id FROM databases WHERE owner = ?1) AND expires > ?2)
-            """, [.text(owner), .integer(milliseconds)])?.int64 ?? 0
+        let others = try otherContainers(ofOwner: owner)
+        guard !others.isEmpty else {
+            let values: [SQLiteValue] = [.text(owner), .integer(milliseconds)]
+            return try connection.value(
+                "SELECT ifnull(sum(size), 0) FROM (\(Self.ownContents))", values)?.int64 ?? 0
+        }
+        var sizes = try ownContents(of: owner, at: milliseconds)
+        for other in try atOthers(others, { try $0.ownContents(of: owner, at: milliseconds) }) {
+            sizes.merge(other) { first, _ in first }
+        }
+        return sizes.values.reduce(0, &+)
     }
 
+    private func ownContents(
+        of owner: String, at milliseconds: Int64
+    ) throws -> [Data: Int64] {
+        Dictionary(
+            try all(Self.ownContents, [.text(owner), .integer(milliseconds)]) {
+                ($0.blob(at: 0) ?? Data(), $0.int64(at: 1))
+            }, uniquingKeysWith: { first, _ in first })
+    }
+
+    private static let ownContents = """
+        SELECT checksum, size FROM asset_sizes WHERE checksum IN (
+            SELECT checksum FROM asset_uses
+            WHERE database IN (SELECT id FROM databases WHERE owner = ?1)
+            UNION SELECT checksum FROM asset_receipts
+            WHERE database IN (SELECT id FROM databases WHERE owner = ?1) AND expires > ?2)
+        """
+
     func removeReceipts(before milliseconds: Int64, limit: Int) throws -> Int {
+        let old = try all(
+            """
+            SELECT id, checksum FROM asset_receipts WHERE expires <= ? ORDER BY expires LIMIT ?
+            """, [.integer(milliseconds), SQLiteValue(limit)]
+        ) { ($0.text(at: 0) ?? "", $0.blob(at: 1) ?? Data()) }
+        for (id, checksum) in old {
+            try connection.run("DELETE FROM asset_receipts WHERE id = ?", [.text(id)])
+            try forgetSize(of: checksum)
+        }
+        return old.count
+    }
+
+    /// Of a content that nothing in the container names any more.
+    private func forgetSize(of checksum: Data) throws {
         try connection.run(
             """
-            DELETE FROM asset_receipts WHERE id IN (
-                SELECT id FROM asset_receipts WHERE expires <= ? ORDER BY expires LIMIT ?)
-            """, [.integer(milliseconds), SQLiteValue(limit)])
+            DELETE FROM asset_sizes WHERE checksum = ?1
+            AND NOT EXISTS (SELECT 1 FROM asset_uses WHERE checksum = ?1)
+            AND NOT EXISTS (SELECT 1 FROM asset_receipts WHERE checksum = ?1)
+            """, [.blob(checksum)])
+    }
+
+    /// What records let go of since it was last told, the oldest first.
+    func releases(limit: Int) throws -> [(id: Int64, checksum: Data)] {
+        try all(
+            "SELECT id, checksum FROM asset_releases ORDER BY id LIMIT ?", [SQLiteValue(limit)]
+        ) { ($0.int64(at: 0), $0.blob(at: 1) ?? Data()) }
+    }
+
+    func forget(_ releases: [(id: Int64, checksum: Data)]) throws {
+        for release in releases {
+            try connection.run("DELETE FROM asset_releases WHERE id = ?", [.integer(release.id)])
+            try forgetSize(of: release.checksum)
+        }
     }
 
     // MARK: What nobody names
 
     func isAssetUsed(_ checksum: AssetChecksum) throws -> Bool {
-        try connection.value(
-            "SELECT 1 FROM asset_uses WHERE checksum = ? LIMIT 1", [.blob(checksum.bytes)]) != nil
+        try atPlaces(of: checksum) {
+            try $0.connection.value(
+                "SELECT 1 FROM asset_uses WHERE checksum = ? LIMIT 1", [.blob(checksum.bytes)])
+                != nil
+        }.contains { $0 == true }
     }
 
+    /// Where a container cannot be read its records may name the content: for a day, as it were.
     func lastPromise(of checksum: AssetChecksum) throws -> Int64? {
-        try connection.value(
-            "SELECT max(expires) FROM asset_receipts WHERE checksum = ?", [.blob(checksum.bytes)])?
-            .int64
+        let found = try atPlaces(of: checksum) {
+            try $0.connection.value(
+                "SELECT max(expires) FROM asset_receipts WHERE checksum = ?",
+                [.blob(checksum.bytes)])?.int64 ?? .min
+        }
+        let last = found.map { $0 ?? surroundings?.unreadableUntil ?? .max }.max()
+        return last == .min ? nil : last
     }
 
     func assetCandidates(before milliseconds: Int64, limit: Int) throws -> [AssetCandidate] {
@@ -183,6 +274,9 @@ extension SQLiteTransaction: AssetRows {
     }
 
     func removeAsset(_ checksum: AssetChecksum) throws {
-        try connection.run("DELETE FROM assets WHERE checksum = ?", [.blob(checksum.bytes)])
+        for table in ["assets", "asset_places"] {
+            try connection.run(
+                "DELETE FROM \(table) WHERE checksum = ?", [.blob(checksum.bytes)])
+        }
     }
 }

@@ -47,20 +47,21 @@ extension SQLiteTransaction {
 
 /// The table of field types, also in files of the time when all users of a container shared them.
 enum FieldUseTable {
+    static let table = """
+        CREATE TABLE field_uses(
+            database INTEGER NOT NULL, record_type TEXT NOT NULL, field TEXT NOT NULL,
+            type TEXT NOT NULL, records INTEGER NOT NULL,
+            PRIMARY KEY (database, record_type, field)) WITHOUT ROWID;
+        """
+
     /// Makes the table where it is missing, from the fields that each database holds. Cost: one
     /// reading of all records, once in the life of an old file.
     static func prepare(_ connection: Connection) throws {
         let isThere = try connection.value(
             "SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = 'field_uses'")
         guard isThere == nil else { return }
-        try connection.script(
-            """
-            CREATE TABLE field_uses(
-                database INTEGER NOT NULL, record_type TEXT NOT NULL, field TEXT NOT NULL,
-                type TEXT NOT NULL, records INTEGER NOT NULL,
-                PRIMARY KEY (database, record_type, field)) WITHOUT ROWID;
-            DROP TABLE IF EXISTS field_types;
-            """)
+        try connection.script(table)
+        try connection.script("DROP TABLE IF EXISTS field_types")
         let transaction = SQLiteTransaction(connection)
         for (database, uses) in try counted(connection) {
             for (field, use) in uses { try transaction.save(use, of: field, in: database) }

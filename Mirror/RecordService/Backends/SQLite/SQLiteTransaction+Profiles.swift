@@ -20,15 +20,19 @@ extension SQLiteTransaction {
     }
 
     func profile(of user: String) throws -> ProfileRow? {
-        try first(
-            "SELECT \(Self.profileColumns) FROM profiles WHERE user = ?", [.text(user)],
-            Self.profile)
+        try atService {
+            try $0.first(
+                "SELECT \(Self.profileColumns) FROM profiles WHERE user = ?", [.text(user)],
+                Self.profile)
+        }
     }
 
     func profile(emailAddress: String) throws -> ProfileRow? {
-        try first(
-            "SELECT \(Self.profileColumns) FROM profiles WHERE email = ?", [.text(emailAddress)],
-            Self.profile)
+        try atService {
+            try $0.first(
+                "SELECT \(Self.profileColumns) FROM profiles WHERE email = ?",
+                [.text(emailAddress)], Self.profile)
+        }
     }
 
     func save(_ profile: ProfileRow) throws {

@@ -12,7 +12,18 @@ extension SQLiteTransaction {
             """, [.integer(zone), .integer(use.records), .integer(use.bytes)])
     }
 
+    /// A container's transaction sees its own rows, and of the others what is committed.
     func use(ofOwner owner: String) throws -> StoredUse {
+        var use = isOfService ? StoredUse() : try ownUse(ofOwner: owner)
+        for other in try atOthers(
+            try otherContainers(ofOwner: owner), { try $0.ownUse(ofOwner: owner) })
+        {
+            use = use + other
+        }
+        return use
+    }
+
+    private func ownUse(ofOwner owner: String) throws -> StoredUse {
         try first(
             """
             SELECT ifnull(sum(u.records), 0), ifnull(sum(u.bytes), 0)
@@ -22,12 +33,19 @@ extension SQLiteTransaction {
     }
 
     func largestContainers(limit: Int) throws -> [ContainerHolding] {
-        try all(
+        let holdings = try atOthers(try containers()) { try $0.ownHolding() }.compactMap(\.self)
+        return Array(
+            holdings.sorted { ($1.use.bytes, $0.container) < ($0.use.bytes, $1.container) }
+                .prefix(limit))
+    }
+
+    private func ownHolding() throws -> ContainerHolding? {
+        try first(
             """
-            SELECT d.container, ifnull(sum(u.records), 0), ifnull(sum(u.bytes), 0) AS size
+            SELECT d.container, ifnull(sum(u.records), 0), ifnull(sum(u.bytes), 0)
             FROM databases d JOIN zones z ON z.database = d.id JOIN zone_usage u ON u.zone = z.id
-            GROUP BY d.container ORDER BY size DESC, d.container LIMIT ?
-            """, [SQLiteValue(limit)]
+            GROUP BY d.container
+            """, []
         ) { ContainerHolding(container: $0.text(at: 0) ?? "", use: Self.use($0, at: 1)) }
     }
 
@@ -38,9 +56,11 @@ extension SQLiteTransaction {
     // MARK: Quotas
 
     func quota(of user: String) throws -> UserQuota? {
-        try first(
-            "SELECT records, bytes FROM user_quotas WHERE user = ?", [.text(user)],
-            { Self.quota($0, at: 0) })
+        try atService {
+            try $0.first(
+                "SELECT records, bytes FROM user_quotas WHERE user = ?", [.text(user)],
+                { Self.quota($0, at: 0) })
+        }
     }
 
     func quotas() throws -> [String: UserQuota] {
@@ -91,18 +111,20 @@ enum UsageTables {
         try connection.transaction(.immediate) {
             // Another process may have been here meanwhile.
             guard try !areThere(connection) else { return }
-            try connection.script(tables)
+            try connection.script(zoneTable + quotaTable + ownerIndex)
             if counting { try connection.script(count) }
         }
     }
 
-    private static let tables = """
+    static let zoneTable = """
         CREATE TABLE zone_usage(
             zone INTEGER PRIMARY KEY, records INTEGER NOT NULL, bytes INTEGER NOT NULL);
+        """
+    static let quotaTable = """
         CREATE TABLE user_quotas(
             user TEXT PRIMARY KEY, records INTEGER, bytes INTEGER) WITHOUT ROWID;
-        CREATE INDEX databases_by_owner ON databases(owner);
         """
+    static let ownerIndex = "CREATE INDEX databases_by_owner ON databases(owner);"
 
     private static let count = """
         INSERT INTO zone_usage(zone, records, bytes)

@@ -70,7 +70,16 @@ extension SQLiteTransaction {
             Self.share)
     }
 
+    func container(ofShortGUID guid: String) throws -> String? {
+        try atService {
+            try $0.first(
+                "SELECT container FROM share_places WHERE guid = ?", [.text(guid)]
+            ) { $0.text(at: 0) } ?? nil
+        }
+    }
+
     func save(_ share: ShareRow) throws {
+        try notePlace(ofShortGUID: share.shortGUID)
         try connection.run(
             "INSERT OR REPLACE INTO shares(\(Self.shareColumns)) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
             [

@@ -3,11 +3,13 @@ internal import SQLiteDriver
 
 /// Rows of subscriptions and courier tokens.
 extension SQLiteTransaction {
-    private static let subscriptionTables = """
+    static let subscriptionTable = """
         CREATE TABLE IF NOT EXISTS subscriptions(
             container TEXT NOT NULL, environment TEXT NOT NULL, scope TEXT NOT NULL,
             user TEXT NOT NULL, id TEXT NOT NULL, body BLOB NOT NULL,
             PRIMARY KEY (container, environment, scope, user, id)) WITHOUT ROWID;
+        """
+    static let courierTable = """
         CREATE TABLE IF NOT EXISTS couriers(
             hash BLOB PRIMARY KEY, user TEXT NOT NULL, container TEXT NOT NULL,
             environment TEXT NOT NULL, created_at INTEGER NOT NULL, token TEXT) WITHOUT ROWID;
@@ -23,7 +25,7 @@ extension SQLiteTransaction {
             AND NOT EXISTS (SELECT 1 FROM pragma_table_info('couriers') WHERE name = 'token')
             """)
         if isFormer != nil { try connection.script("DROP TABLE couriers") }
-        try connection.script(subscriptionTables)
+        try connection.script(subscriptionTable + courierTable)
     }
 
     private static let place = "container = ? AND environment = ? AND scope = ? AND user = ?"

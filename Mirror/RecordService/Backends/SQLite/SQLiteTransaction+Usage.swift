@@ -2,6 +2,10 @@ internal import SQLiteDriver
 
 extension SQLiteTransaction {
     func usage() throws -> [ContainerUsage] {
+        try atOthers(try containers()) { try $0.ownUsage() }.flatMap(\.self)
+    }
+
+    private func ownUsage() throws -> [ContainerUsage] {
         try connection.rows(
             """
             SELECT d.container, d.environment, count(DISTINCT d.owner), count(z.id),

@@ -8,7 +8,13 @@ final class SQLiteTransaction: BackendTransaction {
     /// Whether records wait to be removed since this transaction.
     var hasDoomedRecords = false
 
-    init(_ connection: Connection) { self.connection = connection }
+    /// The files around this one; nil for who has no business there.
+    let surroundings: SQLiteSurroundings?
+
+    init(_ connection: Connection, _ surroundings: SQLiteSurroundings? = nil) {
+        self.connection = connection
+        self.surroundings = surroundings
+    }
 
     // MARK: Databases
 
@@ -26,6 +32,7 @@ final class SQLiteTransaction: BackendTransaction {
     }
 
     func makeDatabase(_ key: DatabaseKey, incarnation: UInt64) throws -> DatabaseRow {
+        try notePlace(ofOwner: key.owner)
         try connection.run(
             """
             INSERT INTO databases(container, environment, scope, owner, counter, incarnation)

@@ -1,0 +1,106 @@
+import Foundation
+import Platform
+import RecordWire
+import SQLiteDriver
+import Testing
+
+@testable import RecordService
+
+/// Copies of a service whose containers have files of their own.
+@Suite struct ContainerCopyTests {
+    private static let names = ["one", "two", "three"]
+
+    private func fill(_ path: String) throws -> ServiceFixture {
+        let fixture = try ServiceFixture(path: path, makesZone: false)
+        for name in Self.names {
+            try fixture.service.accounts.createContainer(name)
+            let one = at(name, fixture)
+            try one.createZone(ServiceFixture.zone)
+            try one.save(.note("in-\(name)"))
+        }
+        return fixture
+    }
+
+    private func at(_ container: String, _ fixture: ServiceFixture) -> ServiceFixture {
+        var fixture = fixture
+        fixture.target.container = container
+        return fixture
+    }
+
+    private func expectAll(at path: String) throws {
+        let fixture = try ServiceFixture(path: path, seed: 9, makesZone: false)
+        #expect(try fixture.service.damageInFile().isEmpty)
+        for name in Self.names {
+            let page = try at(name, fixture).changes(since: nil)
+            #expect(page.records.map(\.recordName) == ["in-\(name)"])
+        }
+    }
+
+    @Test func aBackupHoldsEachContainer() throws {
+        try withDatabasePath { path in
+            let fixture = try fill(path)
+            let backup = path + ".backup"
+            try ServiceAdministration(path: path, platform: .system).backUp(to: backup)
+            for name in Self.names { try at(name, fixture).save(.note("later")) }
+            for file in ContainerFile.all(of: backup) {
+                let facts = try FileManager.default.attributesOfItem(atPath: file)
+                #expect((facts[.posixPermissions] as? NSNumber)?.intValue == 0o600)
+            }
+            // As it comes back, also over what a restore before it left.
+            let other = path + ".other"
+            for _ in 0..<2 {
+                try? FileManager.default.removeItem(atPath: other)
+                try FileManager.default.copyItem(atPath: backup, toPath: other)
+                try ServiceAdministration.copyContainers(besides: backup, to: other)
+            }
+            try expectAll(at: other)
+            try expectAll(at: backup)
+        }
+    }
+
+    @Test func aBackupWritesOverNoFolder() throws {
+        try withDatabasePath { path in
+            _ = try fill(path)
+            let administration = try ServiceAdministration(path: path, platform: .system)
+            for taken in [".containers", ".part.containers"] {
+                let backup = path + ".at" + taken
+                try FileManager.default.createDirectory(
+                    atPath: backup + taken, withIntermediateDirectories: true)
+                let error = #expect(throws: RecordError.self) {
+                    try administration.backUp(to: backup)
+                }
+                #expect(error?.code == .badRequest)
+                #expect(!FileManager.default.fileExists(atPath: backup))
+            }
+        }
+    }
+
+    @Test func aBackupWithoutOneOfItsFilesIsNamed() throws {
+        try withDatabasePath { path in
+            _ = try fill(path)
+            let backup = path + ".backup"
+            try ServiceAdministration(path: path, platform: .system).backUp(to: backup)
+            try FileManager.default.removeItem(
+                atPath: ContainerFile.path(backup, of: "two"))
+            let damage = try ServiceAdministration(path: backup, platform: .system).damageInFile()
+            #expect(damage.count == 1 && damage[0].contains("two"))
+        }
+    }
+
+    /// Who administers does not know whether the service of before is at work.
+    @Test func aFormerFileIsSplitByItsServiceOrByWhoIsAlone() throws {
+        try withDatabasePath { path in
+            do { _ = try fill(path) }
+            try FormerFile.make(of: path)
+            let error = #expect(throws: RecordError.self) {
+                try ServiceAdministration(path: path, platform: .system)
+            }
+            #expect(error?.reason.contains("older version") == true)
+            #expect(try Connection(path: path).pragma("user_version")?.int64 == 4)
+            #expect(!FileManager.default.fileExists(atPath: ContainerFile.folder(path)))
+            let alone = try ServiceAdministration(path: path, platform: .system, isAlone: true)
+            #expect(try alone.damageInFile().isEmpty)
+            try expectAll(at: path)
+        }
+    }
+}

@@ -100,13 +100,17 @@ import Testing
     @Test func equalSidesHaveOneDigest() throws {
         let workshop = try Workshop()
         let (desk, phone, service) = try Self.conflicting(workshop)
+        // A relationship that is its own inverse leads from both ends to one pair.
+        try workshop.edit(desk, "insert Book left title=Left\nlink left.related left")
+        try workshop.edit(
+            desk, "insert Book right title=Right\nlink right.related Book[title == 'Left']")
         for store in [phone, desk, phone] { try workshop.done(["sync", store] + service.settings) }
         let run = try workshop.done(["verify", desk, "--json"] + service.settings)
         let here = try #require(run.json["store"] as? [String: Any])
         let there = try #require(run.json["service"] as? [String: Any])
         #expect(run.json["equal"] as? Bool == true)
         #expect(here["digest"] as? String == there["digest"] as? String)
-        #expect(here["objects"] as? Int == 3)
+        #expect(here["objects"] as? Int == 5)
         let other = try workshop.done(["verify", phone, "--json"] + service.settings)
         #expect(
             (other.json["store"] as? [String: Any])?["digest"] as? String

@@ -98,6 +98,8 @@ private struct ComparisonReading {
             try addOnlyHere(name, state)
         }
         try compare(therePairs)
+        // One that is its own inverse is met at both ends, and is one.
+        lines.here += pairs.keys
         lines.there += therePairs.keys
         return MirrorComparison(
             here: .init(
@@ -168,9 +170,7 @@ private struct ComparisonReading {
                     try !ledger.isOutside(member)
                 else { continue }
                 let pair = JoinRecord(kind: end.kind, first: name, second: member)
-                let text = Self.text(pair, settings.pairs)
-                pairs[text] = (pair, "")
-                lines.here.append(text)
+                pairs[Self.text(pair, settings.pairs)] = (pair, "")
             }
         }
     }

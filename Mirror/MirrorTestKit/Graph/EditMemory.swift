@@ -28,6 +28,8 @@ struct EditMemory {
     private(set) var decided: Set<Property> = []
     /// What those who deleted an object had seen of it; nil for what their version does not know.
     private(set) var seenAtDeletion: [String: [[AttributeValue?]]] = [:]
+    /// What somebody saved again as it was: a later time, and no other value.
+    private(set) var savedAgain: Set<Property> = []
     /// What all counts of an object's counter come to.
     private(set) var counts: [String: Int64] = [:]
     var keys = KeyMemory()
@@ -57,8 +59,12 @@ struct EditMemory {
     }
 
     mutating func changed(_ name: String, _ property: String, _ write: Write) {
-        guard write.previous != write.value else { return }
-        writes[Property(recordName: name, name: property), default: []].append(write)
+        let property = Property(recordName: name, name: property)
+        guard write.previous != write.value else {
+            savedAgain.insert(property)
+            return
+        }
+        writes[property, default: []].append(write)
     }
 
     mutating func counted(_ name: String, _ added: Int64) { counts[name, default: 0] += added }

@@ -60,7 +60,8 @@ struct RuleLaws {
 
     private func latestWrite(of property: EditMemory.Property) -> EditMemory.Write? {
         guard let writes = memory.writes[property], writes.count > 1,
-            Set(writes.map(\.value)).count == writes.count, writes.allSatisfy(\.time.isByClock)
+            Set(writes.map(\.value)).count == writes.count, writes.allSatisfy(\.time.isByClock),
+            !memory.savedAgain.contains(property)
         else { return nil }
         let byTime = writes.sorted { $0.time.milliseconds < $1.time.milliseconds }
         let (last, second) = (byTime[byTime.count - 1], byTime[byTime.count - 2])

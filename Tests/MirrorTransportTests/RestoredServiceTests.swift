@@ -131,13 +131,14 @@ private final class World {
     }
 
     func clear() throws {
-        for suffix in ["", "-wal", "-shm"] {
+        for suffix in ["", "-wal", "-shm", ".containers"] {
             try? FileManager.default.removeItem(atPath: file + suffix)
         }
     }
 
     private func copyFile(_ one: String, _ other: String) throws {
-        for suffix in ["", "-wal"] where FileManager.default.fileExists(atPath: one + suffix) {
+        for suffix in ["", "-wal", ".containers"]
+        where FileManager.default.fileExists(atPath: one + suffix) {
             try FileManager.default.copyItem(atPath: one + suffix, toPath: other + suffix)
         }
     }

@@ -29,13 +29,13 @@ extension Ledger {
 
     /// Forgets which service this is, and what it refused. All that was agreed on stays: the next
     /// round reads the zone from its start and compares, so that an edit made here is told from a
-    /// value that is merely old, and nothing that the service has is sent again.
+    /// value that is merely old, and nothing that the service has is sent again. How it speaks
+    /// stays known until the next round learns it anew: an answer to a round before may still come.
     func forgetService(zone: String) throws {
         try beginReconciling(zone: zone)
         try forgetZones()
         for key: LedgerKey in [
-            .container, .initialImport, .echoesWriteIDs, .plainDialect, .lastError, .retryAt,
-            .lastRound,
+            .container, .initialImport, .echoesWriteIDs, .lastError, .retryAt, .lastRound,
         ] { try set(key, to: .null) }
         try connection.run("DELETE FROM ADIPTYCHREFUSAL")
         try connection.run("DELETE FROM ADIPTYCHRECEIPT")

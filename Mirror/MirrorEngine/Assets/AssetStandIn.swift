@@ -39,6 +39,11 @@ struct AssetStandIn: Hashable {
         self.size = size
     }
 
+    private init(checksum: Data, size: Int64) {
+        self.checksum = checksum
+        self.size = size
+    }
+
     /// The stand-in of some bytes. Cost: one pass over them.
     init(of bytes: Data) {
         var digest = [UInt8](repeating: 0, count: Self.checksumBytes)
@@ -47,10 +52,10 @@ struct AssetStandIn: Hashable {
         size = Int64(bytes.count)
     }
 
-    /// What stands for a content of which a service's own name alone is known: no content's digest,
-    /// and always the same. Its size is not known.
+    /// What stands for a content of which a service's own name alone is known: no content's digest
+    /// and no content's size, so that nothing counts as it, and always the same.
     static func unknown(_ name: String) -> AssetStandIn {
-        AssetStandIn(of: Data("asset \(name)".utf8))
+        AssetStandIn(checksum: AssetStandIn(of: Data("asset \(name)".utf8)).checksum, size: .max)
     }
 
     var value: AttributeValue {

@@ -86,6 +86,7 @@ struct ReplyRecording {
     private mutating func accept(_ item: ExportBatch.Item, _ record: Record) throws {
         outcome.exported += 1
         if item.subject.isUpsert { taken.append(item.result.recordName) }
+        try mirror.ledger.forgetNewUploads(of: item.operation.record)
         let name = item.result.recordName
         let sentUpon = item.operation.record.recordChangeTag
         var base = item.result

@@ -50,9 +50,8 @@ extension Ledger {
         var named = record
         for (field, value) in record.fields {
             guard case .asset(var asset)? = value, let name = asset.fileChecksum else { continue }
-            let known = try content(named: name)
-            asset.fileChecksum = (known ?? AssetStandIn.unknown(name).asset).fileChecksum
-            asset.size = known?.size ?? asset.size
+            let known = try content(named: name) ?? AssetStandIn.unknown(name).asset
+            (asset.fileChecksum, asset.size) = (known.fileChecksum, known.size)
             named.fields[field] = .asset(asset)
         }
         return named

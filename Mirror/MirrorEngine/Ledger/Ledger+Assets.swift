@@ -57,14 +57,15 @@ extension Ledger {
     private static let freshSeconds = 3_600.0
 
     /// Whether a record that a plain service refused is to be sent with new uploads: it has no code
-    /// for one that it forgot. Each content is uploaded anew once an hour at most.
+    /// for one that it forgot. Each content is uploaded anew once an hour at most, unless the
+    /// service took it meanwhile or has lost time since.
     func mayUploadAgain(_ record: Record) throws -> Bool {
         let now = platform.clock.now()
         let since = SQLiteValue(now.addingTimeInterval(-Self.freshSeconds))
         var may = true
         for case .asset(let asset)? in try named(record).fields.values {
             guard let checksum = asset.fileChecksum else { continue }
-            let mark = SQLiteValue.text("again \(checksum)")
+            let mark = Self.newUpload(of: checksum)
             let former = try connection.value(
                 "SELECT 1 FROM ADIPTYCHRECEIPT WHERE ZCHECKSUM = ? AND ZDATE > ?", [mark, since])
             if former != nil {
@@ -77,6 +78,26 @@ extension Ledger {
         }
         return may
     }
+
+    /// The service took the contents of a record that was sent: where it loses them later, they
+    /// may be uploaded again at once.
+    func forgetNewUploads(of record: Record) throws {
+        guard record.hasReceipts, try isPlain else { return }
+        for case .asset(let asset)? in try named(record).fields.values {
+            guard let checksum = asset.fileChecksum else { continue }
+            try connection.run(
+                "DELETE FROM ADIPTYCHRECEIPT WHERE ZCHECKSUM = ?", [Self.newUpload(of: checksum)])
+        }
+    }
+
+    /// All of that, as when the service was put back.
+    func forgetNewUploads() throws {
+        try connection.run(
+            "DELETE FROM ADIPTYCHRECEIPT WHERE ZCHECKSUM LIKE ?", [Self.newUpload(of: "%")])
+    }
+
+    /// The key of the line that tells when a content was uploaded anew.
+    private static func newUpload(of checksum: String) -> SQLiteValue { .text("again \(checksum)") }
 
     /// The service does not know the assets of a record that was sent.
     package func forgetReceipts(of record: Record) throws {

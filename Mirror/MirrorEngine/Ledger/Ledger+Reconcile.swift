@@ -23,6 +23,7 @@ extension Ledger {
         try set(.comparisons, to: .integer(comparisons() + 1))
         try set(.witness, to: .null)
         try connection.run("DELETE FROM ADIPTYCHSEEN")
+        try forgetNewUploads()
     }
 
     /// How often the store was to be compared with the zone as a whole: what was sent before the

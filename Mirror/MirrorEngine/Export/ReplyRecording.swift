@@ -120,7 +120,7 @@ struct ReplyRecording {
             // Where the row comes back, it does so under another name.
             try mirror.keepForeign(of: entry.base, for: entry.row, isRenamed: true)
             try mirror.ledger.removeEntry(entry)
-            try mirror.ledger.noteDeleted(name, tag: record.recordChangeTag)
+            try noteDeleted(item, record)
         case .pair(let key):
             guard let entry = try mirror.ledger.pair(named: name), entry.key == key,
                 entry.base?.recordChangeTag == sentUpon
@@ -133,11 +133,18 @@ struct ReplyRecording {
             guard let entry = try mirror.ledger.pair(named: name), entry.needsDelete
             else { return }
             try mirror.ledger.removePair(entry)
-            try mirror.ledger.noteDeleted(name, tag: record.recordChangeTag)
+            try noteDeleted(item, record)
         case .alias:
             try mirror.ledger.markAliasDropped(name)
             try mirror.ledger.noteDeleted(name, tag: record.recordChangeTag)
         }
+    }
+
+    private mutating func noteDeleted(_ item: ExportBatch.Item, _ record: Record) throws {
+        try mirror.ledger.noteDeleted(item.result.recordName, tag: record.recordChangeTag)
+        // Without a version it may be of what was never there.
+        guard record.deleted, item.operation.record.recordChangeTag != nil else { return }
+        taken.append(item.result.recordName)
     }
 
     // MARK: Rejected
@@ -159,10 +166,8 @@ struct ReplyRecording {
         case .assetNotFound where item.subject.isReplay && !item.operation.record.isUploaded:
             try mirror.ledger.dropReplay(of: name)
         case .assetNotFound where item.operation.record.hasReceipts: try meetLostAsset(of: item)
-        case .badRequest
-        where try item.operation.record.hasReceipts && mirror.ledger.isPlain
-            && mirror.ledger.mayUploadAgain(item.operation.record):
-            try mirror.ledger.forgetReceipts(of: item.operation.record)
+        case .badRequest where try item.operation.record.hasReceipts && mirror.ledger.isPlain:
+            try meetRefusedUploads(of: item, error)
         case .uniqueFieldError:
             outranked.append((item, error))
             if let holder = error.serverRecord, !holder.hasAssets { records.append(holder) }
@@ -187,6 +192,27 @@ struct ReplyRecording {
         outcome.refused += 1
         try mirror.ledger.keepRefusal(of: record.recordName, Self.lostAsset)
     }
+
+    /// A plain service does not say whether it forgot the uploads or takes the record in no way: it
+    /// is sent with new ones, and where they are refused too it waits. What was uploaded anew for
+    /// another record meanwhile is sent at once.
+    private mutating func meetRefusedUploads(
+        of item: ExportBatch.Item, _ error: RecordError
+    ) throws {
+        let record = item.operation.record
+        guard try mirror.ledger.areLatestUploads(of: record) else { return }
+        if try mirror.ledger.mayUploadAgain(record) {
+            return try mirror.ledger.forgetReceipts(of: record)
+        }
+        guard try isAsItWasSent(item) else { return }
+        outcome.refused += 1
+        let reason = "\(error.reason) The object is sent again in an hour."
+        try mirror.ledger.keepRefusal(
+            of: record.recordName, RecordError(Self.refusedUploads, reason))
+    }
+
+    /// Why a record waits that a plain service refused with new uploads too.
+    static let refusedUploads = RecordError.Code(rawValue: "ASSET_REFUSED")
 
     static let lostAsset = RecordError(
         .assetNotFound,

@@ -56,6 +56,17 @@ extension Ledger {
 
     private static let freshSeconds = 3_600.0
 
+    /// Whether no upload of a record that was sent was made anew, or forgotten, since.
+    func areLatestUploads(of record: Record) throws -> Bool {
+        for case .asset(let asset)? in try named(record).fields.values where asset.receipt != nil {
+            let latest = try connection.value(
+                "SELECT ZRECEIPT FROM ADIPTYCHRECEIPT WHERE ZCHECKSUM = ?",
+                [.text(asset.fileChecksum ?? "")])
+            guard latest?.string == asset.receipt else { return false }
+        }
+        return true
+    }
+
     /// Whether a record that a plain service refused is to be sent with new uploads: it has no code
     /// for one that it forgot. Each content is uploaded anew once an hour at most, unless the
     /// service took it meanwhile or has lost time since.

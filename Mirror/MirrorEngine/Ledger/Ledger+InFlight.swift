@@ -117,13 +117,16 @@ extension Ledger {
     }
 
     /// Lets what did not fit into the user's quota, met another record's natural key, named an
-    /// asset that the service lacks, or was not the user's to write in the public database, be sent
-    /// again, once in an hour: room is made and roles are given elsewhere, and nobody tells this
-    /// device. Of a share's permission it is told.
+    /// asset that the service lacks or uploads that it did not take, or was not the user's to write
+    /// in the public database, be sent again, once in an hour: room is made and roles are given
+    /// elsewhere, and nobody tells this device. Of a share's permission it is told.
     package func retryRefused(in database: MirrorDatabase) throws {
         guard try mayHold(.refusals) else { return }
         let before = platform.clock.now().addingTimeInterval(-Self.refusalPauseSeconds)
-        var codes = [RecordError.Code.quotaExceeded, .uniqueFieldError, .assetNotFound]
+        var codes = [
+            RecordError.Code.quotaExceeded, .uniqueFieldError, .assetNotFound,
+            ReplyRecording.refusedUploads,
+        ]
         if database == .public { codes.append(.accessDenied) }
         for code in codes {
             try connection.run(

@@ -1,5 +1,6 @@
 internal import Foundation
 internal import MirrorEngine
+internal import RecordWire
 
 /// How a world comes to rest.
 extension SimulatedWorld {
@@ -12,6 +13,7 @@ extension SimulatedWorld {
             if settings.faults.endsProcesses { try device.restart(calm: true) }
             device.session.abandonRound()
         }
+        letRefusalsExpire()
         // An object that came back is held under a name of its own, too.
         try forgetUndone()
         try updateAll()
@@ -22,6 +24,13 @@ extension SimulatedWorld {
         guard settings.faults.lostTime.isPossible, let first = devices.first else { return }
         lostTime.heldImages = try devices.map { try DeviceImage($0) }
         lostTime.heldByService = try DeviceImage(service, as: first)
+    }
+
+    /// A plain service refuses what it lost and what it never takes in the same words; it is asked
+    /// again in an hour.
+    private func letRefusalsExpire() {
+        guard settings.dialect == .plain, settings.sizes.assetValueBytesMax != nil else { return }
+        clock.advance(seconds: 3_601)
     }
 
     /// Rounds without faults until a whole pass moves nothing, and no conflict waits. Notes the law

@@ -39,6 +39,8 @@ struct HistoryAnalysis {
         let nets = digest(transactions)
         let rows = nets.keys.sorted(by: mirror.settings.exportOrder.precedes)
         for row in rows { try name(row, nets[row]) }
+        // Before any pair is named after its ends: their names may change.
+        for row in rows { try takeBackDeletion(of: row, nets[row]) }
         for row in rows { try note(row, nets[row] ?? NetChange()) }
         try noteEdits(of: rows, nets)
         for row in rows { try noteLinks(of: row, nets[row] ?? NetChange()) }
@@ -131,7 +133,6 @@ struct HistoryAnalysis {
     private func note(_ row: RowID, _ net: NetChange) throws {
         guard mirror.mapping.layout.entity(row.entity) != nil else { return }
         if net.isDeleted { return try noteDeletion(of: row) }
-        if let inserted = net.inserted { try takeBackDeletion(of: row, insertedIn: inserted) }
         try mirror.ledger.enqueueUpload(row, transaction: net.transaction)
         if net.needsPairs { try mirror.comparePairs(of: row) }
     }
@@ -189,6 +190,21 @@ struct HistoryAnalysis {
         }
     }
 
+    private func takeBackDeletion(of row: RowID, _ net: NetChange?) throws {
+        guard let net, let inserted = net.inserted, !net.isDeleted,
+            mirror.mapping.layout.entity(row.entity) != nil
+        else { return }
+        try takeBackDeletion(of: row, insertedIn: inserted)
+    }
+
+    private func takeBackDeletions(insertedIn transaction: Int64) throws {
+        for row in try mirror.ledger.deletedRows().sorted()
+        where mirror.mapping.layout.entity(row.entity) != nil {
+            guard try mirror.store.row(row) != nil else { continue }
+            try takeBackDeletion(of: row, insertedIn: transaction)
+        }
+    }
+
     /// The row of a deletion that waits for export is here again. What the service may have deleted
     /// already does not return under its name: the object goes on under another, and the old one is
     /// an alias of it. A deletion that the service refused never happened. What came meanwhile and
@@ -243,7 +259,7 @@ struct HistoryAnalysis {
     private func fullScan() throws -> Int {
         let last = try mirror.newestTransaction()
         var noted = 0
-        let waiting = try mirror.ledger.deletedRows()
+        try takeBackDeletions(insertedIn: last)
         // As long as there is no line, none has to be looked for. Pairs name their ends themselves.
         var isFresh = try !mirror.ledger.hasEntries()
         for entity in mirror.settings.exportOrder.entities where !entity.entity.isAbstract {
@@ -253,7 +269,6 @@ struct HistoryAnalysis {
             let rows = try mirror.store.ids(matching: query)
             defer { noted += rows.count }
             for row in rows {
-                if waiting.contains(row) { try takeBackDeletion(of: row, insertedIn: last) }
                 if isFresh {
                     try mirror.ledger.addEntry(for: row, inserted: last)
                 } else {

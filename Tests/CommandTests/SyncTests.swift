@@ -58,7 +58,10 @@ import Testing
         #expect(zones.first?["queued"] as? Int == 3)
         #expect(
             Set(zones.first?.keys.map { $0 } ?? [])
-                == ["database", "name", "owner", "queued", "lastRound", "error", "retryAt"])
+                == [
+                    "database", "environment", "name", "owner", "queued", "lastRound", "error",
+                    "retryAt",
+                ])
     }
 
     @Test func settingsAreRememberedWhenAsked() throws {

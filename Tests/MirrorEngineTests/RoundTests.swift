@@ -1,8 +1,10 @@
 import Foundation
 import MirrorEngine
 import MirrorTestKit
+import Platform
 import Predicates
 import RecordWire
+import SQLiteDriver
 import SQLiteStore
 import Stores
 import Testing
@@ -322,6 +324,26 @@ import Testing
             try a.mirrored.prepare(container: "elsewhere")
         }
         #expect(error?.code == .otherContainer)
+    }
+
+    @Test func aStoreKeepsToTheEnvironmentOfItsFirstRound() throws {
+        try a.sync()
+        func prepare(in environment: String?) throws {
+            let mirrored = try MirroredStore(
+                store: a.store, environment: environment, platform: .system)
+            _ = try mirrored.prepare(container: "test")
+        }
+        let error = #expect(throws: MirrorError.self) { try prepare(in: "production") }
+        #expect(error?.code == .otherContainer && error?.fields["known"] == "development")
+        // One of an earlier version names none: its app names the one that it named before.
+        try a.store.write { transaction in
+            _ = try transaction.connection.run(
+                "DELETE FROM ANSCKMETADATAENTRY WHERE ZKEY = 'DiptychEnvironment'")
+        }
+        try prepare(in: "production")
+        try prepare(in: nil)
+        #expect(try a.mirrored.status()?.environment == "production")
+        #expect(throws: MirrorError.self) { try prepare(in: "development") }
     }
 
     @Test(arguments: [

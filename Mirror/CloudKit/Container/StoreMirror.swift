@@ -49,7 +49,7 @@ final class StoreMirror: Sendable {
             to: MirrorDestination(
                 service: address.url.absoluteString, container: options.containerIdentifier,
                 zone: zone?.zoneName ?? options.zoneName, zoneOwner: zone?.ownerRecordName,
-                isPublic: options.databaseScope == .public),
+                isPublic: options.databaseScope == .public, environment: address.environment),
             through: try channel(), policy: options.mergePolicy, keys: options.sealingKeys,
             hidesIncompleteGraphs: options.hidesIncompleteGraphs, selection: options.selection,
             assetValueBytesMax: options.assetValueBytesMax,

@@ -35,7 +35,8 @@ extension Ledger {
         try beginReconciling(zone: zone)
         try forgetZones()
         for key: LedgerKey in [
-            .container, .initialImport, .echoesWriteIDs, .lastError, .retryAt, .lastRound,
+            .container, .environment, .initialImport, .echoesWriteIDs, .lastError, .retryAt,
+            .lastRound,
         ] { try set(key, to: .null) }
         try connection.run("DELETE FROM ADIPTYCHREFUSAL")
         try connection.run("DELETE FROM ADIPTYCHRECEIPT")

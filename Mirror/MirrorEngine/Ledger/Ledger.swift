@@ -59,6 +59,8 @@ package struct LedgerKey: Hashable, Sendable {
     package static let deviceID = LedgerKey(text: "DiptychDeviceIdentifier")
     /// Which service and container the store is mirrored with.
     package static let container = LedgerKey(text: "DiptychContainer")
+    /// And in which of the container's environments.
+    package static let environment = LedgerKey(text: "DiptychEnvironment")
     /// Set once the zone was read to its end for the first time.
     package static let initialImport = LedgerKey(text: "DiptychInitialImportCompleted")
     /// The service speaks without extensions.

@@ -18,16 +18,20 @@ public struct MirrorDestination: Hashable, Sendable {
     /// Whether the records are those of the public database, to which the channel then leads. It
     /// has one zone, so that `zone` and `zoneOwner` say nothing.
     public var isPublic: Bool
+    /// `development` or `production`, to which the channel then leads: they have no record in
+    /// common, and a store is mirrored with one of them.
+    public var environment: String
 
     public init(
         service: String, container: String, zone: String? = nil, zoneOwner: String? = nil,
-        isPublic: Bool = false
+        isPublic: Bool = false, environment: String = "development"
     ) {
         self.service = service
         self.container = container
         self.zone = isPublic ? ZoneID.defaultName : zone
         self.zoneOwner = isPublic ? nil : zoneOwner
         self.isPublic = isPublic
+        self.environment = environment
     }
 
     /// What the ledger remembers of it.
@@ -112,8 +116,9 @@ extension MirrorSession {
         let rows = try Self.rows(of: store)
         let mirrored = try MirroredStore(
             store: rows, policy: policy, database: destination.database,
-            zoneName: destination.zone, zoneOwner: destination.zoneOwner, keys: keys,
-            platform: platform, selecting: .given(selection)
+            zoneName: destination.zone, zoneOwner: destination.zoneOwner,
+            environment: destination.environment, keys: keys, platform: platform,
+            selecting: .given(selection)
         ) { settings in
             settings.hidesIncompleteGraphs = hidesIncompleteGraphs
             if let bytes = assetValueBytesMax { settings.sizes.valueBytesMax = bytes }

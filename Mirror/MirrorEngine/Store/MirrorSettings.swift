@@ -71,6 +71,8 @@ package struct MirrorSettings: Sendable {
 package struct MirrorScope: Sendable {
     /// The zone is that of the public database.
     package var isPublic = false
+    /// `development` or `production`.
+    package var environment = MirroredStore.standardEnvironment
     package var hidesIncompleteGraphs = false
     /// nil: all objects are sent.
     package var selection: SyncSelection?

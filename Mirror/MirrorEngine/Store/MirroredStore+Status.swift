@@ -38,6 +38,7 @@ public struct MirrorStatus: Sendable {
         let keptHere: Int
         let zoneOwner: String?
         let database: MirrorDatabase?
+        let environment: String?
         let selected: Selected
         let refusedDeletions: [RefusedDeletion]
         let refusedEdits: [RefusedEdit]
@@ -64,6 +65,8 @@ public struct MirrorStatus: Sendable {
     public var zoneOwner: String? { scope.zoneOwner }
     /// The database that the store is mirrored with; nil before the first round and after a reset.
     package var database: MirrorDatabase? { scope.database }
+    /// The environment that the store is mirrored with, likewise.
+    package var environment: String? { scope.environment }
     /// Those of `refusals` that are deletions: their objects can come back
     /// (`MirroredStore.restore(refusedDeletionOf:)`).
     public var refusedDeletions: [RefusedDeletion] { scope.refusedDeletions }
@@ -122,6 +125,7 @@ extension MirroredStore {
                     keptHere: try ledger.outsideCount(),
                     zoneOwner: settings.zoneID.ownerRecordName,
                     database: try ledger.knownDatabase(),
+                    environment: try ledger.setting(.environment)?.string,
                     selected: settings.scope.selected(of: settings.mapping.layout.model),
                     refusedDeletions: try mirror.refusedDeletions(),
                     refusedEdits: try mirror.refusedEdits()),

@@ -18,12 +18,12 @@ public final class MirroredStore: Sendable {
     let assets: AssetFolder
     private let pragmas = RoundPragmas()
 
-    /// Where nobody names a database or a zone, it is the one that the store is mirrored with. The
-    /// public database has one zone, whatever name is given.
+    /// Where nobody names a database, a zone or an environment, it is the one that the store is
+    /// mirrored with. The public database has one zone, whatever name is given.
     package init(
         store: SQLiteRowStore, policy: MergePolicy = MergePolicy(),
         database: MirrorDatabase? = nil, zoneName: String? = nil, zoneOwner: String? = nil,
-        keys: SealingKeys? = nil, platform: Environment,
+        environment: String? = nil, keys: SealingKeys? = nil, platform: Environment,
         selecting source: SelectionSource = .remembered,
         adjust: (inout MirrorSettings) -> Void = { _ in }
     ) throws {
@@ -39,6 +39,8 @@ public final class MirroredStore: Sendable {
         var settings = try MirrorSettings(
             layout: store.layout, policy: policy, zoneID: zoneID, keys: keys, platform: platform)
         settings.scope.isPublic = isPublic
+        settings.scope.environment =
+            try environment ?? Self.knownEnvironment(of: store) ?? Self.standardEnvironment
         try settings.scope.select(source, in: store, platform)
         adjust(&settings)
         self.settings = settings
@@ -93,6 +95,7 @@ public final class MirroredStore: Sendable {
             try pragmas.open(mirror.store.connection)
             try makeLedger(mirror)
             try check(container, mirror.ledger)
+            try checkEnvironment(mirror.ledger)
             try checkZone(mirror.ledger)
             try noticeModel(mirror)
             try SelectionReach(mirror: mirror).checkIsRead()

@@ -128,10 +128,17 @@ struct KeyMemory {
     }
 
     private(set) var makers: [Key: Set<String>] = [:]
+    /// Objects that had a key at any time.
+    private(set) var holders: [Key: Set<String>] = [:]
     /// Keys of objects that were deleted or got another key.
     private(set) var spoiled: Set<Key> = []
 
-    mutating func made(_ name: String, with key: Key) { makers[key, default: []].insert(name) }
+    mutating func made(_ name: String, with key: Key) {
+        makers[key, default: []].insert(name)
+        took(name, key)
+    }
+
+    mutating func took(_ name: String, _ key: Key) { holders[key, default: []].insert(name) }
     mutating func spoil(_ key: Key) { spoiled.insert(key) }
     /// The most objects that were made with one key.
     var longestChain: Int { makers.values.map(\.count).max() ?? 0 }

@@ -69,6 +69,7 @@ extension GraphEditor {
         changed.attributes[slot] = value
         for key in keys(of: row, entity) + keys(of: changed, entity)
         where key.property == property { memory.keys.spoil(key) }
+        for key in keys(of: changed, entity) { memory.keys.took(name, key) }
         return "sets \(property) of \(name.suffix(6)) to \(value.summary)"
     }
 

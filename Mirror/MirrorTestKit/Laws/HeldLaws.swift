@@ -9,7 +9,10 @@ struct HeldLaws {
 
     func check() -> [String] {
         var names: Set<String> = []
-        for held in world.lostTime.heldImages { names.formUnion(held.objects.keys) }
+        for held in world.lostTime.heldImages {
+            // What came back and nobody looked at gets its name by the next look.
+            names.formUnion(held.objects.keys.filter { !DeviceImage.isUnnamed($0) })
+        }
         var broken: [String] = []
         for name in names.sorted() {
             let states = world.lostTime.heldImages.compactMap { $0.objects[name] }

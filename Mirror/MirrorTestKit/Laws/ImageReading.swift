@@ -29,7 +29,9 @@ struct ImageReading {
             query.includesSubentities = false
             rows += try store.rows(matching: query)
         }
-        for row in rows { names[row.id] = try ledger.knownName(of: row.id) ?? "\(row.id)" }
+        for row in rows {
+            names[row.id] = try ledger.knownName(of: row.id) ?? DeviceImage.unnamed(row.id)
+        }
         for row in rows { try read(row) }
         return image
     }
@@ -59,4 +61,13 @@ struct ImageReading {
             }
         }
     }
+}
+
+extension DeviceImage {
+    private static let withoutName = "no name yet: "
+
+    /// What stands for the name of a row that the mirror has not looked at.
+    static func unnamed(_ row: RowID) -> String { "\(withoutName)\(row)" }
+
+    static func isUnnamed(_ name: String) -> Bool { name.hasPrefix(withoutName) }
 }

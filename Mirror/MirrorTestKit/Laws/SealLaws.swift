@@ -46,7 +46,7 @@ struct SealLaws {
     /// Whether an object was deleted that this one may have become one with.
     private func mayBeDeleted(_ name: String) -> Bool {
         memory.dead.contains(name)
-            || memory.keys.makers.contains { _, names in
+            || memory.keys.holders.contains { _, names in
                 names.contains(name) && !memory.dead.isDisjoint(with: names)
             }
     }

@@ -205,7 +205,8 @@ struct ShareDesk {
                 "notEmpty", "The store holds objects of its own, which would be shared too.",
                 hint: "Accept the invitation into an empty store: `diptych create`.")
         }
-        let asking = try service.carrier(deviceID: known.deviceID())
+        let environment = known.settings.scope.environment
+        let asking = try service.carrier(deviceID: known.deviceID(), in: environment)
         let found = try await metadata(ZoneShares.resolution(of: [guid]), asking)
         guard let owner = found.zoneID.ownerRecordName else {
             throw CommandError(
@@ -219,7 +220,8 @@ struct ShareDesk {
         let zone = ZoneID(zoneName: found.zoneID.zoneName, ownerRecordName: owner)
         let mirrored = try MirroredStore(
             store: store(at: place, known, access), policy: round.policy, zoneName: zone.zoneName,
-            zoneOwner: zone.ownerRecordName, keys: round.keys, platform: .system)
+            zoneOwner: zone.ownerRecordName, environment: environment, keys: round.keys,
+            platform: .system)
         let session = MirrorSession(
             mirrored: mirrored, container: service.place(of: mirrored),
             channel: try service.carrier(of: mirrored))

@@ -58,15 +58,17 @@ struct ServiceChannel: Sendable {
     /// A connection of the device `deviceID`. Throws `TransportError` for settings that cannot be
     /// used.
     func carrier(
-        deviceID: String, to database: MirrorDatabase = .private
+        deviceID: String, to database: MirrorDatabase = .private,
+        in environment: String = MirroredStore.standardEnvironment
     ) throws -> CurlChannel {
         var own = configuration
         own.target.deviceID = deviceID
+        own.target.environment = environment
         own.target.database = database.rawValue
         return try CurlChannel(configuration: own)
     }
 
-    /// A connection of a store's device, to the database that its zone is in. Throws also for a
+    /// A connection of a store's device, to the database and the environment that its zone is in. Throws also for a
     /// store that waits for a share.
     func carrier(of mirrored: MirroredStore) throws -> CurlChannel {
         let database = mirrored.settings.database
@@ -77,7 +79,8 @@ struct ServiceChannel: Sendable {
                 hint: "Take part in one with `diptych share`: the word accept and the invitation "
                     + "follow the store.")
         }
-        return try carrier(deviceID: mirrored.deviceID(), to: database)
+        return try carrier(
+            deviceID: mirrored.deviceID(), to: database, in: mirrored.settings.scope.environment)
     }
 
     /// Says what is to be known of the tokens, and keeps that the caller agreed.

@@ -1,25 +1,31 @@
 internal import MirrorEngine
 internal import SQLiteStore
 
-/// Which zone of which database a store is mirrored with, as far as the arguments say. A store that
-/// has its database keeps to it.
+/// Which zone of which database a store is mirrored with, and in which environment, as far as the
+/// arguments say. A store that has its database and its environment keeps to them.
 struct ZoneChoice: Sendable {
     static let database = Option(
         "database-scope", "private|public", setting: true,
         "the container's database of a store that has none yet (private)")
-    static let options = [Option.zone, database]
+    static let environment = Option(
+        "environment", "NAME", setting: true, words: environments,
+        "of a store that has none yet: development (as without) or production")
+    static let options = [Option.zone, database, environment]
+    private static let environments = ["development", "production"]
 
     let zone: String?
     /// nil where nobody said.
     private let named: MirrorDatabase?
     /// Whether this call said it, and no file beside several stores.
     private let isOfThisCall: Bool
+    private let namedEnvironment: String?
 
     /// For verbs that run rounds, or ask the service as one does.
     init(_ arguments: Arguments) throws {
         zone = arguments.value(.zone)
         named = try Self.named(arguments)
         isOfThisCall = arguments.has(Self.database)
+        namedEnvironment = try arguments.choice(Self.environment, among: Self.environments)
     }
 
     /// For verbs that look at a store alone, which go by what it is, whatever `diptych.conf` has
@@ -28,6 +34,9 @@ struct ZoneChoice: Sendable {
         zone = arguments.value(.zone)
         isOfThisCall = arguments.has(Self.database)
         named = isOfThisCall ? try Self.named(arguments) : nil
+        namedEnvironment =
+            arguments.has(Self.environment)
+            ? try arguments.choice(Self.environment, among: Self.environments) : nil
     }
 
     private static func named(_ arguments: Arguments) throws -> MirrorDatabase? {
@@ -42,6 +51,26 @@ struct ZoneChoice: Sendable {
         // A share decides for its stores; what a file says is for those beside them.
         guard known != .shared || isOfThisCall else { return nil }
         guard known == named else { throw Self.refusal(of: named, known, name) }
+        return known
+    }
+
+    /// The environment of the store that is called `name`; nil where its mirror decides. Throws
+    /// where another one was named than the store has: one that was mirrored before there was a
+    /// choice has the first.
+    func environment(of store: SQLiteRowStore, name: String) throws -> String? {
+        guard let named = namedEnvironment else { return nil }
+        let isMirrored = try MirroredStore.knownDatabase(of: store) != nil
+        let known =
+            try MirroredStore.knownEnvironment(of: store)
+            ?? (isMirrored ? MirroredStore.standardEnvironment : named)
+        guard known == named else {
+            throw CommandError(
+                "otherEnvironment",
+                "\(name) is mirrored with the environment \(known), not with \(named).",
+                hint: "Say --environment \(known), or nothing. To start over with the other, which "
+                    + "loses no edit, run `diptych reset` first, or take another store.",
+                status: .usage)
+        }
         return known
     }
 

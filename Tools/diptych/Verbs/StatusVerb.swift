@@ -56,6 +56,9 @@ struct StatusVerb: Verb {
             var table = TextTable(indent: 2)
             table.add("service", status.container ?? "not known yet")
             if let database = status.database { table.add("database", database.rawValue) }
+            if let name = status.environment, name != MirroredStore.standardEnvironment {
+                table.add("environment", name)
+            }
             table.add("zone", status.zone + (status.zoneOwner.map { " of user \($0)" } ?? ""))
             if let device { table.add("device", device) }
             if let words = Self.words(for: status.selected) { table.add("sends", words) }
@@ -286,6 +289,7 @@ struct Standing {
     private func zone(_ status: MirrorStatus) -> JSON {
         [
             "database": JSON(status.database?.rawValue), "name": .string(status.zone),
+            "environment": JSON(status.environment),
             "owner": JSON(status.zoneOwner),
             "queued": JSON(status.pending.total),
             "lastRound": JSON(status.lastRound), "error": JSON(status.lastError),

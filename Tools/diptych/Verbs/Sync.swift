@@ -79,6 +79,10 @@ struct Sync: Verb {
                     + "until 'diptych reset'. One that took part in a share is of the shared one "
                     + "('diptych share')."),
             HelpText.wrapped(
+                "With --environment production the first time, a store is of the container's "
+                    + "production environment, which has records of its own and takes what "
+                    + "'diptych service schema --deploy' gave it. It keeps to that likewise."),
+            HelpText.wrapped(
                 "With --dry-run the round runs on a copy of the store, and what it would send "
                     + "stays here: the store is only read, the service only asked. What it "
                     + "refused before, or is known to refuse, is listed apart: what others share "

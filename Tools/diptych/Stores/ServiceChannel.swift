@@ -68,8 +68,8 @@ struct ServiceChannel: Sendable {
         return try CurlChannel(configuration: own)
     }
 
-    /// A connection of a store's device, to the database and the environment that its zone is in. Throws also for a
-    /// store that waits for a share.
+    /// A connection of a store's device, to the database and the environment that its zone is in.
+    /// Throws also for a store that waits for a share.
     func carrier(of mirrored: MirroredStore) throws -> CurlChannel {
         let database = mirrored.settings.database
         guard try database == .shared || !mirrored.isOfSharedDatabase() else {

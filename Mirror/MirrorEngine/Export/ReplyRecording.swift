@@ -136,7 +136,7 @@ struct ReplyRecording {
             try noteDeleted(item, record)
         case .alias:
             try mirror.ledger.markAliasDropped(name)
-            try mirror.ledger.noteDeleted(name, tag: record.recordChangeTag)
+            try noteDeleted(item, record)
         }
     }
 

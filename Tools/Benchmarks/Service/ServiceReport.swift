@@ -65,9 +65,7 @@ struct ServiceReport {
     private func floor(
         _ plan: LoadFigures, beside place: URL
     ) throws -> (writing: Double, reading: Double) {
-        let own = try Connection(
-            path: place.appendingPathComponent("records.sqlite").path, access: .readOnly)
-        let bytes = Int(try own.value("SELECT avg(length(fields)) FROM records")?.double ?? 0)
+        let bytes = try ContainerRows.bytesOfRecord(in: place)
         let raw = try RawRecords(
             path: place.appendingPathComponent("floor.sqlite").path, synchronous: .full)
         let writing = try Stopwatch.seconds {

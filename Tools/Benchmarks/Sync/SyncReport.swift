@@ -72,7 +72,6 @@ struct SyncReport {
 
     /// How large a record is as the service keeps it.
     private func recordBytes() throws -> Int {
-        let connection = try Connection(path: folder.path("records.sqlite"), access: .readOnly)
-        return Int(try connection.value("SELECT avg(length(fields)) FROM records")?.double ?? 0)
+        try ContainerRows.bytesOfRecord(in: folder.url)
     }
 }

@@ -99,6 +99,8 @@ import Testing
         let library = try workshop.library()
         try workshop.done(["sync", library] + service.settings)
         service.kill()
+        let port = try HeldPort(of: service.text("url"))
+        defer { withExtendedLifetime(port) {} }
         let run = try workshop.run(["sync", library] + service.settings)
         #expect(run.status == 75)
         #expect(run.complaint.contains("Nothing answers at \(service.text("url"))."))

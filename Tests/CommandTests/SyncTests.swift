@@ -203,6 +203,8 @@ import Testing
         try workshop.edit(library, "insert Tag name=a")
         try workshop.done(["sync", library] + service.settings)
         service.kill()
+        let port = try HeldPort(of: service.text("url"))
+        defer { withExtendedLifetime(port) {} }
         try workshop.edit(library, "insert Tag name=b")
         let elsewhere = try workshop.service("--data", service.text("dataFolder"))
         let refused = try workshop.run(["sync", library] + elsewhere.settings)

@@ -139,14 +139,16 @@ extension Record {
 
     /// Whether it names uploads of this device.
     var hasReceipts: Bool {
-        fields.contains { _, value in
+        guard fields.holdAssets else { return false }
+        return fields.contains { _, value in
             if case .asset(let asset)? = value { asset.receipt != nil } else { false }
         }
     }
 
     /// Whether all its assets are uploads of this device; others go by their content alone.
     var isUploaded: Bool {
-        fields.allSatisfy { _, value in
+        guard fields.holdAssets else { return true }
+        return fields.allSatisfy { _, value in
             if case .asset(let asset)? = value { asset.receipt != nil } else { true }
         }
     }

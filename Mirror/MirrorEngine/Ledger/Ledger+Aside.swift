@@ -55,11 +55,21 @@ extension Ledger {
         ).compactMap { try $0[0].data.map(Self.decode) }
     }
 
-    /// What is kept aside that the zone, read to its end, did not show.
+    /// What is kept aside that the zone, read to its end, did not show. With it goes what was said
+    /// of its reading.
     package func forgetUnseenAside() throws {
+        let unseen =
+            "ADIPTYCHASIDE WHERE NOT EXISTS (SELECT 1 FROM ADIPTYCHSEEN s "
+            + "WHERE s.ZRECORDNAME = ADIPTYCHASIDE.ZRECORDNAME)"
+        let names = "ZRECORDNAME IN (SELECT ZRECORDNAME FROM \(unseen))"
         try connection.run(
-            "DELETE FROM ADIPTYCHASIDE WHERE NOT EXISTS (SELECT 1 FROM ADIPTYCHSEEN s "
-                + "WHERE s.ZRECORDNAME = ADIPTYCHASIDE.ZRECORDNAME)")
+            "DELETE FROM ADIPTYCHREFUSAL WHERE ZCODE IN (?, ?) AND \(names)",
+            [
+                .text(RecordImport.missingAsset.code.rawValue),
+                .text(RecordImport.mismatch.rawValue),
+            ])
+        try connection.run("DELETE FROM ADIPTYCHHELD WHERE \(names)")
+        try connection.run("DELETE FROM \(unseen)")
     }
 
     package func keptRecords() throws -> [KeptRecord] {

@@ -49,9 +49,11 @@ struct WorldLaws {
         var service = try DeviceImage(world.service, as: device)
         if world.settings.faults.lostTime.isPossible || world.share.wasRevoked {
             // A store that was lost may have been the only one that had an object, which a record
-            // names, or a guest's that takes part no more: that link waits for ever.
+            // names, or a guest's that takes part no more: that link waits for ever. Or it was of
+            // the device that would have taken out its link to what another deleted.
             let zone = device.mirrored.settings.zoneName
-            service.dropLinks(outside: Set(try world.service.feed(ofZone: zone).keys))
+            let alive = try world.service.feed(ofZone: zone).filter { !$0.value.deleted }
+            service.dropLinks(outside: Set(alive.keys))
         }
         guard service != image else { return [] }
         return [

@@ -38,10 +38,10 @@ struct HistoryAnalysis {
         guard let last = transactions.last else { return (0, false) }
         let nets = digest(transactions)
         let rows = nets.keys.sorted(by: mirror.settings.exportOrder.precedes)
-        for row in rows { try name(row, nets[row]) }
+        let named = Set(try rows.filter { try name($0, nets[$0]) })
         // Before any pair is named after its ends: their names may change.
-        for row in rows { try takeBackDeletion(of: row, nets[row]) }
-        for row in rows { try note(row, nets[row] ?? NetChange()) }
+        for row in rows where !named.contains(row) { try takeBackDeletion(of: row, nets[row]) }
+        for row in rows { try note(row, nets[row] ?? NetChange(), isQueued: named.contains(row)) }
         try noteEdits(of: rows, nets)
         for row in rows { try noteLinks(of: row, nets[row] ?? NetChange()) }
         let live = rows.filter { nets[$0]?.isDeleted == false }
@@ -118,22 +118,24 @@ struct HistoryAnalysis {
         return ends.contains { change.changedProperties.contains(layout.toManys[$0.slot].name) }
     }
 
-    /// Names a new object after its insertion, so that a copy of this store gives it the same name.
-    private func name(_ row: RowID, _ net: NetChange?) throws {
+    /// Names a new object after its insertion, so that a copy of this store gives it the same name;
+    /// its line waits for export. Returns false for a row that has a name, or needs none.
+    private func name(_ row: RowID, _ net: NetChange?) throws -> Bool {
         guard let net, let inserted = net.inserted, !net.isDeleted,
             mirror.mapping.layout.entity(row.entity) != nil,
             try mirror.ledger.knownName(of: row) == nil
-        else { return }
+        else { return false }
         var naming = mirror.naming
         let name = try naming.recordName(of: row, insertedIn: inserted)
         try mirror.ledger.addEntry(
             for: row, named: name, needsUpload: true, transaction: net.transaction)
+        return true
     }
 
-    private func note(_ row: RowID, _ net: NetChange) throws {
+    private func note(_ row: RowID, _ net: NetChange, isQueued: Bool) throws {
         guard mirror.mapping.layout.entity(row.entity) != nil else { return }
         if net.isDeleted { return try noteDeletion(of: row) }
-        try mirror.ledger.enqueueUpload(row, transaction: net.transaction)
+        if !isQueued { try mirror.ledger.enqueueUpload(row, transaction: net.transaction) }
         if net.needsPairs { try mirror.comparePairs(of: row) }
     }
 

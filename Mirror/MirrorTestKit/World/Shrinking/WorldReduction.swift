@@ -2,8 +2,8 @@ internal import MirrorEngine
 internal import ObjectModel
 internal import RecordWire
 
-/// One way to have less in a world: a kind of fault that does not happen, a kind of edit that is not
-/// made, a size that is as usual.
+/// One way to have less in a world: a kind of fault that does not happen, a kind of edit that is
+/// not made, a size that is as usual.
 struct WorldReduction {
     let name: String
     /// Whether there is anything to have less of.

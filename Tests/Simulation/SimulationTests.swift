@@ -4,169 +4,112 @@ import Platform
 import RecordWire
 import Testing
 
+/// `DIPTYCH_SEEDS` sets how many seeds there are in all, `DIPTYCH_SEED` the first.
 @Suite struct SimulationTests {
-    /// Twenty runs of seeds side by side; `DIPTYCH_SEEDS` sets how many seeds there are in all,
-    /// `DIPTYCH_SEED` the first.
     @Test func everySeedComesToRestInAgreement() async throws {
         let begin = clock()
-        let sum = try await withThrowingTaskGroup(of: WorldStatistics.self) { group in
-            for part in 0..<Self.parts {
-                group.addTask { try Self.run(part: part) }
-            }
-            return try await group.reduce(into: WorldStatistics()) { $0.merge($1) }
-        }
+        let sum = try await Self.run(WorldKind(dialect: Self.dialect), of: Self.seeds)
         // Processor time, so that other work on the machine does not count.
         let seconds = Double(clock() - begin) / Double(CLOCKS_PER_SEC)
-        print("\(sum.line); \(Int(Double(sum.worlds) / seconds)) worlds a processor second")
-        guard Self.seeds >= 1_000, Self.dialect == .extended, !Self.hasFailed.withLock({ $0 })
-        else { return }
-        for (event, bound) in Self.shareBounds where sum.percent(event) < bound {
-            Issue.record("Only \(sum.percent(event)) % of the worlds meet \(event), not \(bound).")
-        }
+        print("\(Int(Double(sum.worlds) / seconds)) worlds a processor second")
+        if Self.dialect == .extended { Self.require(Self.shareBounds, of: sum) }
     }
 
     /// The same worlds with two versions of the model, a fifth as many.
     @Test func everySeedOfTwoVersionsComesToRestInAgreement() async throws {
-        let sum = try await withThrowingTaskGroup(of: WorldStatistics.self) { group in
-            for part in 0..<Self.parts {
-                group.addTask { try Self.run(part: part, of: Self.seeds / 5, hasVersions: true) }
-            }
-            return try await group.reduce(into: WorldStatistics()) { $0.merge($1) }
-        }
-        print(sum.line)
-        guard Self.seeds >= 1_000, !Self.hasFailed.withLock({ $0 }) else { return }
-        for (event, bound) in Self.versionBounds where sum.percent(event) < bound {
-            Issue.record("Only \(sum.percent(event)) % of the worlds meet \(event), not \(bound).")
-        }
+        var kind = WorldKind.ofVersions
+        kind.dialect = Self.dialect
+        Self.require(Self.versionBounds, of: try await Self.run(kind, of: Self.seeds / 5))
     }
 
     /// The same worlds with sealed attributes, and devices with and without their keys, a fifth as
     /// many.
     @Test func everySeedOfSealedWorldsComesToRestInAgreement() async throws {
-        let sum = try await withThrowingTaskGroup(of: WorldStatistics.self) { group in
-            for part in 0..<Self.parts {
-                group.addTask { try Self.run(part: part, of: Self.seeds / 5, isSealed: true) }
-            }
-            return try await group.reduce(into: WorldStatistics()) { $0.merge($1) }
-        }
-        print(sum.line)
-        guard Self.seeds >= 1_000, !Self.hasFailed.withLock({ $0 }) else { return }
-        for (event, bound) in Self.sealedBounds where sum.percent(event) < bound {
-            Issue.record("Only \(sum.percent(event)) % of the worlds meet \(event), not \(bound).")
-        }
+        var kind = WorldKind.sealed
+        kind.dialect = Self.dialect
+        Self.require(Self.sealedBounds, of: try await Self.run(kind, of: Self.seeds / 5))
     }
 
     /// Worlds with another user's devices, and with devices that choose what they send, a tenth as
     /// many.
     @Test func everySeedOfSharedWorldsComesToRestInAgreement() async throws {
-        let sum = try await withThrowingTaskGroup(of: WorldStatistics.self) { group in
-            for part in 0..<Self.parts {
-                group.addTask { try Self.run(part: part, of: Self.seeds / 10, isShared: true) }
-            }
-            return try await group.reduce(into: WorldStatistics()) { $0.merge($1) }
-        }
-        print(sum.line)
-        guard Self.seeds >= 1_000, !Self.hasFailed.withLock({ $0 }) else { return }
-        for (event, bound) in Self.sharedBounds where sum.percent(event) < bound {
-            Issue.record("Only \(sum.percent(event)) % of the worlds meet \(event), not \(bound).")
-        }
-    }
-
-    @Test(arguments: Self.remembered(prefix: "h"))
-    func aSharedSeedThatOnceFailedHolds(seed: UInt64) throws {
-        let run = try WorldRun(seed: seed, isShared: true)
-        #expect(run.broken == [], "seed h\(seed)\n\(run.story.joined(separator: "\n"))")
-    }
-
-    @Test(arguments: [1, 6, 9] as [UInt64])
-    func theSameSharedSeedIsTheSameStory(seed: UInt64) throws {
-        #expect(
-            try WorldRun(seed: seed, isShared: true).story
-                == WorldRun(seed: seed, isShared: true).story)
-    }
-
-    @Test(arguments: Self.remembered(prefix: "s"))
-    func aSealedSeedThatOnceFailedHolds(seed: UInt64) throws {
-        let run = try WorldRun(seed: seed, isSealed: true)
-        #expect(run.broken == [], "seed s\(seed)\n\(run.story.joined(separator: "\n"))")
-    }
-
-    @Test(arguments: [4, 7, 13] as [UInt64])
-    func theSameSealedSeedIsTheSameStory(seed: UInt64) throws {
-        #expect(
-            try WorldRun(seed: seed, isSealed: true).story
-                == WorldRun(seed: seed, isSealed: true).story)
+        var kind = WorldKind.shared
+        kind.dialect = Self.dialect
+        Self.require(Self.sharedBounds, of: try await Self.run(kind, of: Self.seeds / 10))
     }
 
     /// The same worlds with a service that hides every extension, a fifth as many.
     @Test func everySeedOfThePlainDialectComesToRestInAgreement() async throws {
-        let sum = try await withThrowingTaskGroup(of: WorldStatistics.self) { group in
-            for part in 0..<Self.parts {
-                group.addTask { try Self.run(part: part, of: Self.seeds / 5, dialect: .plain) }
-            }
-            return try await group.reduce(into: WorldStatistics()) { $0.merge($1) }
+        _ = try await Self.run(.plain, of: Self.seeds / 5)
+    }
+
+    /// The same worlds with four or five devices, a fortieth as many of each dialect.
+    @Test func everySeedOfWorldsOfManyDevicesComesToRestInAgreement() async throws {
+        for dialect in Self.namedDialect.map({ [$0] }) ?? [.extended, .plain] {
+            var kind = WorldKind.ofManyDevices
+            kind.dialect = dialect
+            _ = try await Self.run(kind, of: Self.seeds / 40)
         }
-        print(sum.line)
     }
 
-    @Test(arguments: Self.remembered(prefix: "p"))
-    func aSeedOfThePlainDialectThatOnceFailedHolds(seed: UInt64) throws {
-        let run = try WorldRun(seed: seed, dialect: .plain)
-        #expect(run.broken == [], "seed p\(seed)\n\(run.story.joined(separator: "\n"))")
+    /// Seeds that once broke a law.
+    @Test(arguments: remembered) func aSeedThatOnceFailedHolds(name: String) throws {
+        let (kind, seed) = try #require(WorldKind.named(name))
+        let run = try WorldRun(seed: seed, kind: kind)
+        #expect(run.broken == [], "seed \(name)\n\(run.story.joined(separator: "\n"))")
     }
 
-    @Test(arguments: [2, 6, 11] as [UInt64])
-    func theSameSeedOfThePlainDialectIsTheSameStory(seed: UInt64) throws {
-        #expect(
-            try WorldRun(seed: seed, dialect: .plain).story
-                == WorldRun(seed: seed, dialect: .plain).story)
-    }
-
-    @Test(arguments: Self.remembered(prefix: "v"))
-    func aSeedOfTwoVersionsThatOnceFailedHolds(seed: UInt64) throws {
-        let run = try WorldRun(seed: seed, hasVersions: true)
-        #expect(run.broken == [], "seed v\(seed)\n\(run.story.joined(separator: "\n"))")
-    }
-
-    @Test(arguments: [1, 5, 8, 9, 12] as [UInt64])
-    func theSameSeedOfTwoVersionsIsTheSameStory(seed: UInt64) throws {
-        let stories = try (0..<2).map { _ in try WorldRun(seed: seed, hasVersions: true).story }
+    @Test(
+        arguments: [
+            "3", "17", "40", "91", "250", "v1", "v5", "v8", "v9", "v12", "p2", "p6", "p11", "s4",
+            "s7", "s13", "h1", "h6", "h9", "d1", "d2", "pd3",
+        ])
+    func theSameSeedIsTheSameStory(name: String) throws {
+        let (kind, seed) = try #require(WorldKind.named(name))
+        let stories = try (0..<2).map { _ in try WorldRun(seed: seed, kind: kind).story }
         let difference = zip(stories[0], stories[1]).enumerated().first { $1.0 != $1.1 }
         #expect(stories[0] == stories[1], "first at \(String(describing: difference))")
     }
 
-    /// Seeds that once broke a law.
-    @Test(arguments: Self.remembered(prefix: ""))
-    func aSeedThatOnceFailedHolds(seed: UInt64) throws {
-        let run = try WorldRun(seed: seed)
-        #expect(run.broken == [], "seed \(seed)\n\(run.story.joined(separator: "\n"))")
+    // MARK: Running
+
+    /// Twenty runs of seeds side by side. Prints what they met.
+    private static func run(_ kind: WorldKind, of seeds: UInt64) async throws -> WorldStatistics {
+        let sum = try await withThrowingTaskGroup(of: WorldStatistics.self) { group in
+            for part in 0..<Self.parts {
+                group.addTask { try Self.run(kind, of: seeds, part: part) }
+            }
+            return try await group.reduce(into: WorldStatistics()) { $0.merge($1) }
+        }
+        print(sum.line)
+        return sum
     }
 
-    @Test(arguments: [3, 17, 40, 91, 250] as [UInt64])
-    func theSameSeedIsTheSameStory(seed: UInt64) throws {
-        #expect(try WorldRun(seed: seed).story == WorldRun(seed: seed).story)
-    }
-
-    private static func run(
-        part: Int, of seeds: UInt64 = seeds, hasVersions: Bool = false, isSealed: Bool = false,
-        isShared: Bool = false, dialect: ServiceDialect = dialect
-    ) throws -> WorldStatistics {
+    private static func run(_ kind: WorldKind, of seeds: UInt64, part: Int) throws
+        -> WorldStatistics
+    {
         var sum = WorldStatistics()
         let first = firstSeed + UInt64(part) * seeds / UInt64(parts)
         for seed in first..<firstSeed + UInt64(part + 1) * seeds / UInt64(parts) {
             if stopsEarly, hasFailed.withLock({ $0 }) { break }
-            let run = try WorldRun(
-                seed: seed, hasVersions: hasVersions, isSealed: isSealed, isShared: isShared,
-                dialect: dialect)
-            let kind =
-                (dialect == .plain ? "p" : "") + (hasVersions ? "v" : "") + (isSealed ? "s" : "")
-                + (isShared ? "h" : "")
-            let name = "\(kind)\(seed)"
-            #expect(run.broken == [], "seed \(name)\n\(run.story.joined(separator: "\n"))")
+            let run = try WorldRun(seed: seed, kind: kind)
+            #expect(
+                run.broken == [],
+                "seed \(kind.prefix)\(seed)\n\(run.story.joined(separator: "\n"))")
             if !run.broken.isEmpty { hasFailed.withLock { $0 = true } }
             sum.add(run.statistics)
         }
         return sum
+    }
+
+    /// Of few worlds, and of those that end early, shares say nothing.
+    private static func require(
+        _ bounds: [(WorldStatistics.Event, Double)], of sum: WorldStatistics
+    ) {
+        guard seeds >= 1_000, !hasFailed.withLock({ $0 }) else { return }
+        for (event, bound) in bounds where sum.percent(event) < bound {
+            Issue.record("Only \(sum.percent(event)) % of the worlds meet \(event), not \(bound).")
+        }
     }
 
     /// With `DIPTYCH_STOP` the first seed that fails is the last.
@@ -200,67 +143,21 @@ import Testing
 
     private static let environment = ProcessInfo.processInfo.environment
     /// Of the worlds that are not of one dialect by their test; `DIPTYCH_DIALECT` names another.
-    private static let dialect =
-        ServiceDialect(rawValue: environment["DIPTYCH_DIALECT"] ?? "") ?? .extended
+    private static let dialect = namedDialect ?? .extended
+    private static let namedDialect = ServiceDialect(rawValue: environment["DIPTYCH_DIALECT"] ?? "")
     private static let parts = 20
     private static let seeds = UInt64(environment["DIPTYCH_SEEDS"] ?? "") ?? 1_000
     private static let firstSeed = UInt64(environment["DIPTYCH_SEED"] ?? "") ?? 0
 
-    /// The seeds of worlds with two versions have a v before their number, those of the plain
-    /// dialect a p, those with sealed attributes an s, those with shares and selections an h.
-    private static func remembered(prefix: String) -> [UInt64] {
+    /// The names of the seeds in `Seeds.txt`.
+    private static let remembered: [String] = {
         guard let url = Bundle.module.url(forResource: "Seeds", withExtension: "txt"),
             let text = try? String(contentsOf: url, encoding: .utf8)
         else { return [] }
         return text.split(separator: "\n").compactMap { line in
-            guard let word = line.split(separator: " ").first, word.hasPrefix(prefix) else {
-                return nil
+            line.split(separator: " ").first.map(String.init).flatMap {
+                WorldKind.named($0) == nil ? nil : $0
             }
-            return UInt64(word.dropFirst(prefix.count))
         }
-    }
-}
-
-/// One world, run to its end and removed.
-struct WorldRun {
-    let broken: [String]
-    let story: [String]
-    let statistics: WorldStatistics
-
-    init(
-        seed: UInt64, settings: WorldSettings? = nil, hasVersions: Bool = false,
-        isSealed: Bool = false, isShared: Bool = false, dialect: ServiceDialect = .extended
-    ) throws {
-        let folder = Self.scratch.appendingPathComponent(
-            "world-\(ProcessInfo.processInfo.processIdentifier)-\(seed)-\(UUID().uuidString)")
-        defer { try? FileManager.default.removeItem(at: folder) }
-        let world = try SimulatedWorld(
-            seed: seed,
-            settings: settings
-                ?? .drawn(
-                    seed: seed, extremes: Self.extremes, hasVersions: hasVersions,
-                    isSealed: isSealed, isShared: isShared, dialect: dialect),
-            folder: folder)
-        do {
-            broken = try world.run()
-        } catch {
-            broken = ["The world threw \(error)"]
-        }
-        story = world.story
-        statistics = world.statistics
-    }
-
-    /// `DIPTYCH_EXTREMES` names kinds of faults beyond those of every run, or `all`.
-    private static let extremes: Set<WorldExtreme> = {
-        let words = ProcessInfo.processInfo.environment["DIPTYCH_EXTREMES"] ?? ""
-        let named = words.split(separator: ",").compactMap { WorldExtreme(rawValue: String($0)) }
-        return WorldExtreme.drawn.union(words == "all" ? WorldExtreme.allCases : named)
-    }()
-
-    /// Files in memory where the system has such a place.
-    private static let scratch: URL = {
-        let memory = URL(fileURLWithPath: "/dev/shm")
-        return FileManager.default.isWritableFile(atPath: memory.path)
-            ? memory : FileManager.default.temporaryDirectory
     }()
 }

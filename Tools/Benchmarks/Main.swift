@@ -5,7 +5,8 @@ internal import Foundation
 struct Main {
     private static let usage = """
         usage: diptych-bench [objects] [reading] [lines] [sync] [opening] [migrations] [history]
-                             [service] [growth] [postgres] [watch] [--count N] [--rounds N]
+                             [service] [growth] [postgres] [watch] [change]
+                             [--count N] [--rounds N]
           objects   objects and rows against raw SQLite
           reading   fetches, faults, prefetching, batches, and reading beside saves
           lines     import and export by the command, against raw SQLite
@@ -17,7 +18,8 @@ struct Main {
           growth    its requests beside few and many records of a zone
           postgres  what it writes to PostgreSQL, against raw libpq
           watch     devices that sync by themselves: how soon, at what cost
-        Without a word, all eleven. --count is the number of objects and records (100000).
+          change    one changed object in a store of a hundredth, of all, of ten times the count
+        Without a word, all twelve. --count is the number of objects and records (100000).
         """
 
     static func main() async {
@@ -56,7 +58,7 @@ struct Main {
         case .history: try HistoryFigures.play(arguments)
         case .latency: try await WatchRole.latency(arguments)
         case .idle: try await WatchRole.idle(arguments)
-        case .change: try await WatchRole.change(arguments)
+        case .change: try await OneChangeRole.play(arguments)
         case .load: try LoadFigures.play(arguments)
         case .pull: try LoadFigures.pull(arguments)
         case .growth: try GrowthFigures.play(arguments)
@@ -65,7 +67,7 @@ struct Main {
 
     private static let groups = [
         "objects", "reading", "lines", "sync", "opening", "migrations", "history", "service",
-        "growth", "postgres", "watch",
+        "growth", "postgres", "watch", "change",
     ]
 
     private static func report(_ words: [String]) throws {
@@ -95,6 +97,9 @@ struct Main {
         if isChosen("opening") { try OpeningReport.run() }
         if isChosen("migrations") { try MigrationReport.run(count: count * 10) }
         if isChosen("watch") { try WatchReport.run(count: count) }
+        if isChosen("change") {
+            try OneChangeReport.run(counts: [max(1, count / 100), count, count * 10])
+        }
         if isChosen("service") { try ServiceReport.run(count: count) }
         if isChosen("growth") { try GrowthReport.run(count: count * 10) }
         if isChosen("postgres") { try PostgresReport.run(count: count) }

@@ -28,11 +28,13 @@ extension GraphEditor {
         _ name: String, _ entity: EntityLayout, _ slot: Int, _ link: Link?,
         on device: SimulatedDevice
     ) throws {
-        guard entity.toOneIsOrdered[slot], let link, let key = link.orderKey else { return }
+        guard entity.toOneIsOrdered[slot], let link, let key = link.orderKey,
+            // An owner may have several lists whose members call it by one name.
+            let list = entity.toOnes[slot].inverseRelationship?.name
+        else { return }
         let owner = try device.recordName(of: link.target)
         memory.places.put(
-            name, in: "\(versions.lastName(of: entity.toOnes[slot].name)) \(owner)", at: key,
-            by: device.name)
+            name, in: "\(versions.lastName(of: list)) \(owner)", at: key, by: device.name)
     }
 
     mutating func pair(on device: SimulatedDevice) throws -> String? {

@@ -16,7 +16,11 @@ struct GraphEditor {
     private var version: ModelVersions.Version
     var layout: ModelLayout { version.layout }
     var catalog: PairCatalog { version.catalog }
-    private var concrete: [EntityLayout] { version.concrete }
+    private var concrete: [EntityLayout] {
+        let names = weights.entities
+        return names.isEmpty
+            ? version.concrete : version.concrete.filter { names.contains($0.name) }
+    }
     private let weights: EditWeights
     var memory = EditMemory()
     var deletions: DeletionMemory

@@ -18,14 +18,16 @@ struct OrderLaws {
         return broken + sharedPlaces(lists)
     }
 
-    /// Members of each list with their places, by "relationship owner".
+    /// Members of each list with their places, by "list owner".
     private func listsByOwner() -> [String: [String: Int64]] {
         var lists: [String: [String: Int64]] = [:]
         for (name, state) in image.objects {
             guard let entity = world.editor.layout.entity(state.entity) else { continue }
             for (slot, link) in state.toOnes.enumerated() where entity.toOneIsOrdered[slot] {
-                guard let link, let key = link.orderKey else { continue }
-                lists["\(entity.toOnes[slot].name) \(link.recordName)", default: [:]][name] = key
+                guard let link, let key = link.orderKey,
+                    let list = entity.toOnes[slot].inverseRelationship?.name
+                else { continue }
+                lists["\(list) \(link.recordName)", default: [:]][name] = key
             }
         }
         return lists

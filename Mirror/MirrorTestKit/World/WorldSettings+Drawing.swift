@@ -9,10 +9,11 @@ extension WorldSettings {
     /// model, and are updated on the way; but for that it is the same world. With `isSealed` some
     /// attributes are sealed, devices with and without keys, and every third world has two versions
     /// too. With `isShared` there are another user's devices, or devices choose what they send, or
-    /// both. `dialect` is the service's.
+    /// both. With `hasManyDevices` the owner has four or five. `dialect` is the service's.
     public static func drawn(
         seed: UInt64, extremes: Set<WorldExtreme> = WorldExtreme.drawn, hasVersions: Bool = false,
-        isSealed: Bool = false, isShared: Bool = false, dialect: ServiceDialect = .extended
+        isSealed: Bool = false, isShared: Bool = false, hasManyDevices: Bool = false,
+        dialect: ServiceDialect = .extended
     ) -> WorldSettings {
         let extremes = isShared ? extremes.intersection(WorldExtreme.ofShared) : extremes
         let dice = SeededRandomness(seed: seed &* 7919)
@@ -55,7 +56,14 @@ extension WorldSettings {
         }
         if dice.chance(percent: 25) { settings.policy.addMergedTexts() }
         if isShared { settings.drawSharing(SeededRandomness(seed: seed &* 179_424_673)) }
+        if hasManyDevices { settings.drawDevices(SeededRandomness(seed: seed &* 122_949_823)) }
         return settings
+    }
+
+    /// Each has as many steps as one of two devices has in a world of two.
+    private mutating func drawDevices(_ dice: SeededRandomness) {
+        devices = 4 + dice.below(2)
+        steps = devices * steps / 2
     }
 
     private mutating func drawSharing(_ dice: SeededRandomness) {

@@ -182,6 +182,8 @@ public struct EditWeights: Hashable, Sendable {
     public var undoPercent = 0
     /// Edits go to so many of the oldest objects of each entity, where devices meet; 0 for all.
     public var focus = 0
+    /// Edits begin at objects of these entities, by name; none for all.
+    public var entities: Set<String> = []
 
     public init() {}
 

@@ -36,8 +36,9 @@ struct Report {
         ])
     }
 
-    static func fact(_ name: String, _ value: String) {
-        print("  " + pad(name, columns[0]) + padLeft(value, columns[1]))
+    /// `width` is that of the name's column, where names are long.
+    static func fact(_ name: String, width: Int = columns[0], _ value: String) {
+        print("  " + pad(name, width) + padLeft(value, columns[1]))
         flush()
     }
 

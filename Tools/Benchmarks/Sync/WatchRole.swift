@@ -2,7 +2,7 @@ internal import Foundation
 internal import MirrorEngine
 internal import SQLiteStore
 
-/// Devices that keep themselves in sync, and rounds with a single change.
+/// Devices that keep themselves in sync.
 enum WatchRole {
     private static let edits = 40
     private static let pollMicroseconds: UInt32 = 500
@@ -53,22 +53,6 @@ enum WatchRole {
         found["idleBytes"] = Double(Heap.bytes)
         found["idleCPU"] = (Stopwatch.cpuSeconds - before) / Double(idleSeconds)
         scheduler.stop()
-        found.send()
-    }
-
-    /// A round that has one change to tell, in processor time: the median.
-    static func change(_ arguments: RoleArguments) async throws {
-        let device = try SyncedDevice(arguments.url(0), service: arguments.url(1))
-        _ = try await device.session.sync()
-        var seconds: [Double] = []
-        for edit in 0..<edits {
-            try device.insertOne(2_000_000 + edit)
-            let begin = Stopwatch.cpuSeconds
-            _ = try await device.session.sync()
-            seconds.append(Stopwatch.cpuSeconds - begin)
-        }
-        var found = Findings()
-        found["median"] = seconds.sorted()[edits / 2]
         found.send()
     }
 }

@@ -61,6 +61,7 @@ struct ServiceVerb: Verb {
                 "All but restore work beside a running service, which knows of changes at once. A "
                     + "user is named by record name or label. After a restore the devices send "
                     + "again what the backup lacks; what was there before is kept beside it. "
+                    + "Exit status 4: a container cannot be read, so the backup is without it. "
                     + "PostgreSQL has tools of its own for copies: pg_dump and pg_restore."),
         ],
         examples: [

@@ -18,7 +18,7 @@ public final class RecordService: Sendable {
 
     let backend: any Backend
     let platform: Environment
-    let damage: DamageReport
+    private let damage: DamageReport
     let assets: AssetStore
     private let publicAccess: PublicAccess
     let courier: CourierDesk
@@ -273,7 +273,8 @@ public final class RecordService: Sendable {
         func perform() throws(RecordError) -> RecordsReply {
             try backend.write(database.place) { transaction in
                 try modification.perform(
-                    transaction, damage: self.damage, broken: &broken, written: &written)
+                    transaction, damage: self.damage(in: database), broken: &broken,
+                    written: &written)
             }
         }
         defer { tell(written, at: address) }
@@ -304,6 +305,11 @@ public final class RecordService: Sendable {
                 name: { self.platform.randomness.uuid().uuidString },
                 secret: { String(try self.accounts.drawnSecret().prefix(Self.guidLength)) }),
             actsForService: actsForService)
+    }
+
+    /// Says of a database's damaged records in which file they are.
+    func damage(in database: DatabaseKey) -> DamageReport {
+        damage.at { [backend] in backend.file(of: database.place) }
     }
 
     func rules(for caller: Caller) -> AccessRules {

@@ -1,3 +1,4 @@
+public import Foundation
 public import Platform
 public import RecordServer
 public import RecordService
@@ -16,9 +17,10 @@ public final class ServiceConsole: Sendable {
 
     /// A console of `service`. `isEncrypted`: the server itself speaks TLS. `statistics` tells what
     /// the server does at the moment; it is asked when somebody looks. By `provider` users sign in.
+    /// Backups that are asked for go into the folder `backups`; nil: none are made.
     public init(
         service: RecordService, isEncrypted: Bool, platform: Environment = .system,
-        provider: SignInProvider? = nil,
+        provider: SignInProvider? = nil, backups: URL? = nil,
         statistics: @escaping @Sendable () -> ServerActivity = { ServerActivity() }
     ) {
         hour = RecentHour(clock: platform.clock)
@@ -27,7 +29,9 @@ public final class ServiceConsole: Sendable {
             clock: platform.clock)
         desk = ConsoleDesk(
             service: service, sessions: sessions, hour: hour, clock: platform.clock,
-            provider: provider, statistics: statistics)
+            provider: provider,
+            backups: backups.map { BackupDesk(folder: $0, platform: platform) },
+            statistics: statistics)
     }
 
     /// Puts the console before the routes of a server, and counts what it answers.

@@ -1,4 +1,5 @@
 import Foundation
+import SQLiteDriver
 import Testing
 
 /// `diptych service`: administration beside a running service.
@@ -154,6 +155,28 @@ import Testing
         let other = try workshop.library("Other.sqlite")
         try workshop.done(["sync", other] + service.settings)
         try workshop.expectEqual(library, other, rows: 2)
+    }
+
+    @Test func aBackupLacksOneContainerAndSaysSoAtItsRestore() throws {
+        #expect(try ask("containers", "--add", "broken").status == 0)
+        let container = service.text("container")
+        let folder = data + "/records.sqlite.containers"
+        service.kill()
+        // A file where its own is to be.
+        let library = try Connection(path: data + "/records.sqlite")
+        let name = try #require(
+            try library.value("SELECT file FROM container_files WHERE container = 'broken'")?
+                .string)
+        try Data("damaged".utf8).write(to: URL(fileURLWithPath: folder + "/" + name))
+        let backup = workshop.path("partly.sqlite")
+        let made = try ask("backup", backup)
+        #expect(made.status == 4)
+        #expect(made.complaint.contains("lacks the container broken"))
+        let restored = try ask("restore", backup)
+        #expect(restored.status == 4, "\(restored.complaint)")
+        #expect(restored.complaint.contains("lacks the container broken"))
+        #expect(!restored.complaint.contains(container))
+        #expect(try ask("containers").output.contains("broken"))
     }
 
     @Test func whatStandsInTheLogBesideABackupIsRestoredWithIt() throws {

@@ -28,7 +28,7 @@ import Testing
             writer.start()
             while saved.withLock({ $0 < 5 }) { usleep(1_000) }
             let before = saved.withLock { $0 }
-            try administration.backUp(to: path + ".backup")
+            _ = try administration.backUp(to: path + ".backup")
             isOver.withLock { $0 = true }
             while saved.withLock({ $0 >= 0 }) { usleep(1_000) }
             let copy = try ServiceFixture(path: path + ".backup", seed: 2, makesZone: false)
@@ -51,7 +51,7 @@ import Testing
         }
         let notices = Lock<[ServiceNotice]>([])
         let backup = folder.database + ".backup"
-        try ServiceAdministration(
+        _ = try ServiceAdministration(
             path: folder.database, platform: .system,
             log: { notice in notices.withLock { $0.append(notice) } }
         ).backUp(to: backup)
@@ -76,7 +76,7 @@ import Testing
             }
             for target in [".there", ".cut"] {
                 let error = #expect(throws: RecordError.self) {
-                    try administration.backUp(to: path + target)
+                    _ = try administration.backUp(to: path + target)
                 }
                 #expect(error?.code == .badRequest)
             }
@@ -84,7 +84,7 @@ import Testing
                 #expect(try String(contentsOfFile: path + name, encoding: .utf8) == "mine")
             }
             #expect(throws: RecordError.self) {
-                try administration.backUp(to: path + ".no/such/folder")
+                _ = try administration.backUp(to: path + ".no/such/folder")
             }
         }
     }

@@ -30,7 +30,7 @@ import Testing
             try accounts.revoke(tokenID: own.description.id)
             #expect(throws: RecordError.self) { try accounts.revoke(tokenID: "none") }
             if case .file(let path) = storage {
-                try storage.administration(audit: audit).backUp(to: path + ".backup")
+                _ = try storage.administration(audit: audit).backUp(to: path + ".backup")
             } else {
                 try audit.note(.backup, "pg_dump")
             }

@@ -40,7 +40,7 @@ import Testing
         try withDatabasePath { path in
             let fixture = try fill(path)
             let backup = path + ".backup"
-            try ServiceAdministration(path: path, platform: .system).backUp(to: backup)
+            _ = try ServiceAdministration(path: path, platform: .system).backUp(to: backup)
             for name in Self.names { try at(name, fixture).save(.note("later")) }
             for file in ContainerFile.all(of: backup) {
                 let facts = try FileManager.default.attributesOfItem(atPath: file)
@@ -58,6 +58,53 @@ import Testing
         }
     }
 
+    /// Damages the container so that it opens and cannot be read through.
+    private func damage(_ container: String, _ path: String) throws {
+        let file = try ContainerFile.path(path, of: container)
+        _ = try Connection(path: file).rows("PRAGMA wal_checkpoint(TRUNCATE)")
+        var bytes = try Data(contentsOf: URL(fileURLWithPath: file))
+        let place = try #require(bytes.range(of: Data("in-\(container)Note".utf8))?.lowerBound)
+        let page = place / 4_096 * 4_096
+        bytes.replaceSubrange(page..<page + 4_096, with: Data(repeating: 0xEE, count: 4_096))
+        try bytes.write(to: URL(fileURLWithPath: file))
+    }
+
+    @Test func aBackupLacksWhatCannotBeReadAndSaysSo() throws {
+        try withDatabasePath { path in
+            do { _ = try fill(path) }
+            try damage("two", path)
+            try Data().write(
+                to: URL(fileURLWithPath: ContainerFile.path(path, of: "three")))
+            let (first, second) = (path + ".backup", path + ".second")
+            let desk = try ServiceAdministration(path: path, platform: .system)
+            #expect(try desk.backUp(to: first).sorted() == ["three", "two"])
+            #expect(try desk.lackingContainers().isEmpty)
+            do {
+                let backup = try ServiceAdministration(path: first, platform: .system)
+                #expect(try backup.lackingContainers() == ["three", "two"])
+                #expect(try backup.damageInBackup().isEmpty)
+                #expect(try backup.damageInFile().count == 2)
+                let fixture = try ServiceFixture(path: first, seed: 9, makesZone: false)
+                #expect(
+                    try at("one", fixture).changes(since: nil).records.map(\.recordName)
+                        == ["in-one"])
+                #expect(throws: RecordError.self) { try at("two", fixture).changes(since: nil) }
+                // A copy of it says what that lacks, and no more.
+                let file = try ContainerFile.path(first, of: "two")
+                try FileManager.default.copyItem(
+                    atPath: ContainerFile.path(path, of: "one"), toPath: file)
+                let one = try Connection(path: path).rows(
+                    "SELECT id FROM container_files WHERE container = 'two'")
+                try Connection(path: file).run(
+                    "UPDATE service SET container = 'two', id = ?", [one[0][0]])
+                #expect(try backup.lackingContainers() == ["three"])
+                #expect(try backup.backUp(to: second) == ["three"])
+            }
+            let again = try ServiceAdministration(path: second, platform: .system)
+            #expect(try again.lackingContainers() == ["three"])
+        }
+    }
+
     @Test func aBackupWritesOverNoFolder() throws {
         try withDatabasePath { path in
             _ = try fill(path)
@@ -67,7 +114,7 @@ import Testing
                 try FileManager.default.createDirectory(
                     atPath: backup + taken, withIntermediateDirectories: true)
                 let error = #expect(throws: RecordError.self) {
-                    try administration.backUp(to: backup)
+                    _ = try administration.backUp(to: backup)
                 }
                 #expect(error?.code == .badRequest)
                 #expect(!FileManager.default.fileExists(atPath: backup))
@@ -79,7 +126,7 @@ import Testing
         try withDatabasePath { path in
             _ = try fill(path)
             let backup = path + ".backup"
-            try ServiceAdministration(path: path, platform: .system).backUp(to: backup)
+            _ = try ServiceAdministration(path: path, platform: .system).backUp(to: backup)
             try FileManager.default.removeItem(
                 atPath: ContainerFile.path(backup, of: "two"))
             let damage = try ServiceAdministration(path: backup, platform: .system).damageInFile()

@@ -51,6 +51,50 @@ import Testing
         }
     }
 
+    /// The bound of docs/OPERATIONS.md: past a quota goes at most what is being written at that
+    /// moment in all containers but one.
+    @Test func aQuotaIsPassedByWhatOtherContainersAreWritingAtMost() throws {
+        try withDatabasePath { path in
+            var limits = ServiceLimits()
+            limits.retention.quota = UserQuota(recordsMax: 4)
+            let fixture = try ServiceFixture(path: path, limits: limits)
+            let places = try [fixture, other(fixture), other(fixture, "third")]
+            try fixture.save(.note("first"))
+            @Sendable func fill(_ place: ServiceFixture) throws -> Int {
+                let names = (0..<5).map { RecordOperation(.forceUpdate, .note("r\($0)")) }
+                return try place.modify(names).count { $0.error == nil }
+            }
+            let (held, mayEnd) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+            fixture.faults.atNext("service.write.beforeCommit") {
+                held.signal()
+                _ = mayEnd.wait(timeout: .now() + 5)
+            }
+            let written = Lock<[Int]>([])
+            let group = DispatchGroup()
+            // Two requests of one container share its writer, and see one another.
+            DispatchQueue.global().async(group: group) {
+                let count = (try? fill(places[0])) ?? -1
+                written.withLock { $0.append(count) }
+            }
+            held.wait()
+            DispatchQueue.global().async(group: group) {
+                let more = RecordOperation(.forceUpdate, .note("more"))
+                let count = (try? places[0].modify([more]).count { $0.error == nil }) ?? -1
+                written.withLock { $0.append(count) }
+            }
+            // The first is not committed yet, so there is room for as many once more.
+            #expect(try fill(places[1]) == 3)
+            #expect(try fill(places[2]) == 0)
+            mayEnd.signal()
+            group.wait()
+            #expect(written.withLock { $0.sorted() } == [0, 3])
+            for place in places {
+                let more = try place.modify([RecordOperation(.forceUpdate, .note("last"))])
+                #expect(more[0].error?.code == .quotaExceeded)
+            }
+        }
+    }
+
     @Test func anotherProcessThatHoldsAContainerHoldsNoOther() throws {
         try withDatabasePath { path in
             var limits = ServiceLimits()
@@ -95,8 +139,8 @@ import Testing
             #expect(code { try service.forgetOldDeletions() } == .internalError)
             #expect(code { try service.collectAssets() } == .internalError)
             let administration = try ServiceAdministration(path: path, platform: .system)
-            #expect(code { try administration.backUp(to: path + ".copy") } == .internalError)
-            #expect(ContainerFile.all(of: path + ".copy").count == 1)
+            #expect(try administration.backUp(to: path + ".copy") == [ServiceFixture.container])
+            #expect(ContainerFile.all(of: path + ".copy").count == 2)
             #expect(!FileManager.default.fileExists(atPath: path + ".copy.part.containers"))
         }
     }

@@ -165,20 +165,149 @@ import Testing
         }
     }
 
-    @Test func aDamagedFormerFileIsRefusedAndStaysAsItIs() throws {
+    // MARK: Damage
+
+    /// Breaks the page that holds `text`; returns the file as it is then.
+    private func breakPage(of text: String, _ path: String) throws -> Data {
+        _ = try Connection(path: path).rows("PRAGMA wal_checkpoint(TRUNCATE)")
+        var bytes = try Data(contentsOf: URL(fileURLWithPath: path))
+        let place = try #require(bytes.range(of: Data(text.utf8))?.lowerBound)
+        let page = place / 4_096 * 4_096
+        bytes.replaceSubrange(page..<page + 4_096, with: Data(repeating: 0xEE, count: 4_096))
+        try bytes.write(to: URL(fileURLWithPath: path))
+        return bytes
+    }
+
+    private func kept(_ path: String) -> [String] {
+        let folder = URL(fileURLWithPath: path).deletingLastPathComponent().path
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
+        return names.filter { $0.contains(".damaged") || $0.contains(".mending") }.sorted()
+    }
+
+    private func makeLargeFormer(_ path: String) throws {
+        do {
+            let fixture = try ServiceFixture(path: path)
+            try fixture.service.accounts.createContainer(Self.other)
+            try fill(at(Self.other, fixture), Self.other)
+            let body = String(repeating: "x", count: 3_000)
+            for index in 0..<40 { try fixture.save(.note("record-\(index)", body)) }
+            for index in 36..<40 {
+                _ = try fixture.modify([RecordOperation(.forceDelete, .note("record-\(index)"))])
+            }
+        }
+        try FormerFile.make(of: path)
+    }
+
+    @Test(arguments: [nil, "kept"]) func aDamagedFormerFileGoesOnWithAllThatCanBeRead(
+        _ point: String?
+    ) throws {
+        try withDatabasePath { path in
+            try makeLargeFormer(path)
+            let damaged = try breakPage(of: "record-20Note", path)
+            if let point {
+                let faults = OneFault()
+                faults.arm("service.mend." + point, Killed())
+                #expect(throws: RecordError.self) {
+                    try ServiceFixture(path: path, makesZone: false, faults: faults)
+                }
+                #expect(kept(path).isEmpty)
+                #expect(try Connection(path: path).pragma("user_version")?.int64 == 4)
+            }
+            let notices = Lock<[ServiceNotice]>([])
+            let fixture = try ServiceFixture(path: path, seed: 9, makesZone: false) { notice in
+                notices.withLock { $0.append(notice) }
+            }
+            let said = notices.withLock { $0 }
+            #expect(said.count == 1)
+            #expect(said.first?.fields["recordNames"]?.contains("record-20") == true)
+            #expect(try fixture.service.damageInFile().isEmpty)
+            let page = try fixture.changes(since: nil)
+            #expect(page.failure == nil && page.damagedRecords.contains("record-20"))
+            #expect(page.damagedRecords.count < 5)
+            #expect(Set(page.records.map(\.recordName) + page.damagedRecords).count == 40)
+            #expect(said.first?.fields["records"] == "\(page.damagedRecords.count)")
+            let found = try fixture.lookup(["record-20", "record-1"])
+            #expect(found.map { $0.error?.code } == [.recordDamaged, nil])
+            try fixture.save(.note("record-20", "mended"), .forceReplace)
+            #expect(try !fixture.changes(since: nil).damagedRecords.contains("record-20"))
+            #expect(try at(Self.other, fixture).changes(since: nil).damagedRecords.isEmpty)
+            // The file of before is there, page by page.
+            #expect(kept(path) == [URL(fileURLWithPath: path).lastPathComponent + ".damaged-1"])
+            let copy = try Data(contentsOf: URL(fileURLWithPath: path + ".damaged-1"))
+            #expect(copy.count == damaged.count)
+            let broken = Data(repeating: 0xEE, count: 4_096)
+            #expect(copy.range(of: broken) == damaged.range(of: broken))
+            let zones = "SELECT count(*) FROM zones"
+            #expect(try Connection(path: path + ".damaged-1").value(zones)?.int64 ?? 0 > 2)
+        }
+    }
+
+    /// The page may hold a deletion, or all there are.
+    @Test(arguments: ["record-38", "aNote"]) func otherPagesOfRecordsAreMendedToo(
+        _ text: String
+    ) throws {
+        try withDatabasePath { path in
+            if text == "aNote" { _ = try makeFormer(path) } else { try makeLargeFormer(path) }
+            _ = try breakPage(of: text, path)
+            let fixture = try ServiceFixture(path: path, seed: 9, makesZone: false)
+            #expect(try fixture.service.damageInFile().isEmpty)
+            let names = try fixture.changes(since: nil)
+            let all = Set(names.records.map(\.recordName) + names.damagedRecords)
+            #expect(text == "aNote" ? all.isSuperset(of: ["a", "b", "c"]) : all.count == 40)
+            #expect(
+                try fixture.lookup(["record-38", "d"]).allSatisfy { $0.error?.code == .notFound })
+            #expect(
+                try fixture.save(.note("new")).recordChangeTag != nil)
+        }
+    }
+
+    /// Nobody knows any more whose it was, and of which type.
+    @Test func aLostPublicRecordIsNobodysToChange() throws {
+        try withDatabasePath { path in
+            do {
+                var fixture = try ServiceFixture(path: path)
+                try fixture.service.accounts.setGrant(
+                    RoleGrant(recordType: "Note", role: "_creator", reads: true, writes: true),
+                    container: ServiceFixture.container)
+                try fixture.service.accounts.setGrant(
+                    RoleGrant(recordType: "Note", role: "_icloud", creates: true),
+                    container: ServiceFixture.container)
+                fixture.target.database = "public"
+                let saved = try fixture.modify([RecordOperation(.create, .note("own"))], zone: nil)
+                #expect(saved[0].error == nil)
+            }
+            try FormerFile.make(of: path)
+            _ = try breakPage(of: "ownNote", path)
+            var fixture = try ServiceFixture(path: path, seed: 9, makesZone: false)
+            fixture.target.database = "public"
+            for caller in ["_anna", "_eve"] {
+                fixture.caller = Caller(userRecordName: caller)
+                for kind in [RecordOperation.Kind.forceReplace, .forceDelete] {
+                    let result = try fixture.modify(
+                        [RecordOperation(kind, .note("own"))], zone: nil)
+                    #expect(result[0].error?.code == .accessDenied)
+                }
+                #expect(try fixture.lookup(["own"], zone: nil)[0].record == nil)
+            }
+        }
+    }
+
+    /// What a role may do is not to be guessed.
+    @Test func aFormerFileThatIsDamagedBeyondRecordsIsRefusedAndStaysAsItIs() throws {
         try withDatabasePath { path in
             _ = try makeFormer(path)
-            _ = try Connection(path: path).rows("PRAGMA wal_checkpoint(TRUNCATE)")
-            var bytes = try Data(contentsOf: URL(fileURLWithPath: path))
-            let place = try #require(bytes.range(of: Data("aNote".utf8))?.lowerBound)
-            let page = place / 4_096 * 4_096
-            bytes.replaceSubrange(page..<page + 4_096, with: Data(repeating: 0xEE, count: 4_096))
-            try bytes.write(to: URL(fileURLWithPath: path))
-            #expect(throws: RecordError.self) {
+            let damaged = try breakPage(of: Self.other + Self.other + "_icloud", path)
+            let error = #expect(throws: RecordError.self) {
                 try ServiceFixture(path: path, makesZone: false)
             }
+            #expect(error?.reason.contains("role_grants") == true)
+            #expect(error?.reason.contains(".recover") == true)
+            #expect(kept(path).isEmpty)
+            #expect(ContainerFile.all(of: path).count == 1)
             #expect(try Connection(path: path).pragma("user_version")?.int64 == 4)
-            #expect(try Connection(path: path).value("SELECT count(*) FROM zones") != nil)
+            let broken = Data(repeating: 0xEE, count: 4_096)
+            #expect(damaged.range(of: broken) != nil)
+            #expect(try Data(contentsOf: URL(fileURLWithPath: path)).range(of: broken) != nil)
         }
     }
 }

@@ -155,6 +155,65 @@ import Testing
         #expect(code(kept.secret) == nil)
     }
 
+    // MARK: Forgetting
+
+    @Test func endedTokensAreForgottenNinetyDaysLater() throws {
+        let accounts = fixture.service.accounts
+        let kept = try accounts.issueUserToken(
+            userRecordName: user.userRecordName, label: "kept", days: 365)
+        let revoked = try accounts.issueUserToken(
+            userRecordName: user.userRecordName, label: "revoked")
+        try accounts.revoke(tokenID: revoked.description.id)
+        advance(days: 89)
+        #expect(try accounts.forgetEndedTokens() == 0)
+        #expect(code(token.secret) == .authenticationRequired)
+        advance(days: 2)
+        #expect(try accounts.forgetEndedTokens() == 1)
+        #expect(try accounts.tokens().map(\.id).contains(token.description.id))
+        #expect(code(token.secret) == .authenticationRequired)
+        #expect(code(revoked.secret) == .authenticationFailed)
+        advance(days: 30)
+        #expect(try accounts.forgetEndedTokens() == 1)
+        #expect(code(token.secret) == .authenticationFailed)
+        #expect(try accounts.forgetEndedTokens() == 0)
+        let left = try accounts.tokens().filter { $0.kind == .user }
+        #expect(left.map(\.id) == [kept.description.id] && code(kept.secret) == nil)
+    }
+
+    /// Its former text is known as long as the token goes on.
+    @Test func aRenewedTokenIsNotForgotten() throws {
+        advance(days: 21)
+        let next = try #require(try outlook(token.secret)?.next)
+        #expect(code(next) == nil)
+        for _ in 0..<4 {
+            advance(days: 9)
+            #expect(try fixture.service.accounts.forgetEndedTokens() == 0)
+        }
+        #expect(code(token.secret) == .authenticationRequired)
+    }
+
+    /// Nobody could say whether it was revoked.
+    @Test func whatWasForgottenIsNotTakenInAgain() throws {
+        let accounts = fixture.service.accounts
+        let leaked = try accounts.issueUserToken(
+            userRecordName: user.userRecordName, label: "folder")
+        try accounts.revoke(tokenID: leaked.description.id)
+        advance(days: 91)
+        #expect(try accounts.forgetEndedTokens() == 1)
+        let other = try accounts.issueAPIToken(
+            container: ServiceFixture.container, label: "lost")
+        try accounts.revoke(tokenID: other.description.id)
+        advance(days: 91)
+        _ = try accounts.forgetEndedTokens()
+        #expect(throws: RecordError.self) {
+            try accounts.takeIn(
+                apiToken: other.secret, userToken: leaked.secret,
+                container: ServiceFixture.container, userRecordName: user.userRecordName,
+                label: "serve")
+        }
+        #expect(code(leaked.secret) == .authenticationFailed)
+    }
+
     @Test(arguments: [0, -1, 40_000]) func aLifeIsSomeDays(_ days: Int) throws {
         #expect(throws: RecordError.self) {
             try fixture.service.accounts.issueUserToken(

@@ -46,6 +46,34 @@ import Testing
         #expect(try fixture.service.accounts.users().count == 2)
     }
 
+    @Test func aUsersTokenIsToldItsNextText() throws {
+        let clock = HandClock()
+        let fixture = try ConsoleFixture(clock: clock)
+        let anna = fixture.anna.userRecordName
+        let token = try fixture.service.accounts.issueUserToken(
+            userRecordName: anna, label: "script", days: 30
+        ).secret
+        let (next, end) = ("X-Apple-CloudKit-Web-Auth-Token", "X-Diptych-Token-Expires")
+        let operation = "database/\(ConsoleFixture.container)/development/private/zones/list"
+        let early = try ask(fixture, "GET", "tokens", token: token)
+        #expect(early.headers[end] != nil && early.headers[next] == nil)
+        clock.advance(seconds: 21 * 86_400)
+        let told = try #require(try ask(fixture, "GET", "tokens", token: token).headers[next])
+        #expect(try ask(fixture, "POST", operation, "{}", token: token).headers[next] == told)
+        // Refusals tell nothing; the token that was told goes on.
+        #expect(try ask(fixture, "GET", "users", token: token).headers[next] == nil)
+        let renewed = try ask(fixture, "POST", operation, "{}", token: told)
+        #expect(renewed.status == 200 && renewed.headers[next] == nil)
+        clock.advance(seconds: 3_700)
+        #expect(try ask(fixture, "GET", "tokens", token: told).status == 200)
+        #expect(try ask(fixture, "GET", "tokens", token: token).status == 421)
+        // A page's session and an administrator's token hear of none.
+        let administrator = try ask(fixture, "GET", "tokens")
+        #expect(administrator.headers[end] == nil)
+        let session = try fixture.signIn(told)
+        #expect(try session.get("tokens").headers[end] == nil)
+    }
+
     @Test func schemasAreTakenInAndDeployed() throws {
         let fixture = try ConsoleFixture()
         let path = "schemas/" + ConsoleFixture.container

@@ -29,12 +29,14 @@ struct ConsoleFixture {
 
     init(
         isEncrypted: Bool = true, audit: AuditLog? = nil, clock: HandClock = HandClock(),
-        provider: SignInProvider? = nil
+        provider: SignInProvider? = nil, path: String = ":memory:", backups: URL? = nil,
+        objects: ObjectPlace? = nil
     ) throws {
         self.clock = clock
         var platform = Environment.system
         platform.clock = clock
-        service = try RecordService(platform: platform, audit: audit)
+        service = try RecordService(
+            path: path, platform: platform, objects: objects, audit: audit)
         let accounts = service.accounts
         try accounts.createContainer(Self.container)
         anna = try accounts.createUser(label: "Anna")
@@ -44,6 +46,7 @@ struct ConsoleFixture {
             userRecordName: anna.userRecordName, label: "laptop")
         console = ServiceConsole(
             service: service, isEncrypted: isEncrypted, platform: platform, provider: provider,
+            backups: backups,
             statistics: { ServerActivity(connections: 3, requests: 70, heldRequests: 2) })
     }
 

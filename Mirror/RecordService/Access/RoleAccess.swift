@@ -54,8 +54,13 @@ final class RoleAccess: RecordAccess {
     }
 
     func sees(_ row: RecordRow) -> Bool {
-        seesAll || allows(\.reads, row.type, isCreator: isCreator(of: row)) ?? true
+        seesAll
+            || !hasLostType(row)
+                && allows(\.reads, row.type, isCreator: isCreator(of: row)) ?? true
     }
+
+    /// Of a record that a damaged file lost nobody knows the type, nor who may do what with it.
+    private func hasLostType(_ row: RecordRow) -> Bool { row.type.isEmpty && !row.isDeleted }
 
     func check(_ operation: RecordOperation, on row: RecordRow?) throws {
         let record = operation.record
@@ -64,6 +69,7 @@ final class RoleAccess: RecordAccess {
                 .badRequest, "Encrypted fields are not supported in the public database.")
         }
         if let row {
+            try checkType(of: row)
             let isCreator = isCreator(of: row)
             let writes =
                 allows(\.writes, row.type, isCreator: isCreator)
@@ -81,6 +87,14 @@ final class RoleAccess: RecordAccess {
         guard allows(\.creates, record.recordType, isCreator: true) ?? rules.usersCreate else {
             throw RecordError(
                 .accessDenied, "Your roles do not let you make records of this type.")
+        }
+    }
+
+    private func checkType(of row: RecordRow) throws {
+        guard !hasLostType(row) || grants.isEmpty && rules.usersWrite else {
+            throw RecordError(
+                .accessDenied,
+                "Whose record it is was lost with a damaged file; nobody may change it.")
         }
     }
 

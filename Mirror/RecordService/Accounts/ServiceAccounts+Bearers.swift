@@ -86,19 +86,35 @@ extension ServiceAccounts {
     /// Names who shows a user's or an administrator's token. Throws AUTHENTICATION_REQUIRED for one
     /// that has ended, AUTHENTICATION_FAILED for any other, in the same words whatever is wrong.
     public func bearer(of token: String) throws(RecordError) -> TokenBearer {
+        try shownBearer(of: token).0
+    }
+
+    /// The same, and when a user's token ends and what to show in its place; nil for one without an
+    /// end, and for an administrator's, which is not renewed.
+    package func bearerAndOutlook(
+        of token: String
+    ) throws(RecordError) -> (TokenBearer, TokenOutlook?) {
+        let (bearer, shown) = try shownBearer(of: token)
+        guard !bearer.isAdministrator else { return (bearer, nil) }
+        return (bearer, outlook(of: shown, TokenRotation.issued(token)))
+    }
+
+    private func shownBearer(of token: String) throws(RecordError) -> (TokenBearer, Shown) {
         for kind in [TokenDescription.Kind.administrator, .user] {
-            let found: TokenDescription
+            let shown: Shown
             do throws(RecordError) {
-                found = try good(TokenRotation.issued(token), kind)
+                shown = try self.shown(TokenRotation.issued(token), kind)
             } catch  where error.code == .authenticationRequired {
                 throw error
             } catch {
                 continue
             }
+            let found = shown.row.description
             guard kind == .administrator || found.userRecordName != nil else { continue }
-            return TokenBearer(
+            let bearer = TokenBearer(
                 userRecordName: kind == .user ? found.userRecordName : nil,
                 proof: .token(found.id), label: found.label)
+            return (bearer, shown)
         }
         throw RecordError(
             .authenticationFailed,

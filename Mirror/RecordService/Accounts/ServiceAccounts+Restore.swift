@@ -7,7 +7,8 @@ extension ServiceAccounts {
     /// Takes in tokens that this service made and lost with its records, so that devices go on with
     /// them; for a user, since none is left who had them. Only for whoever keeps the tokens of the
     /// service itself: who calls this decides who gets in. Throws BAD_REQUEST for a text that is no
-    /// token, or one whose name is known already (it was revoked, or its secret is another).
+    /// token, one whose name is known already (it was revoked, or its secret is another), and
+    /// for any where tokens were forgotten, since it may be one that was revoked.
     public func takeIn(
         apiToken: String, userToken: String, container: String, userRecordName: String,
         label: String
@@ -23,6 +24,7 @@ extension ServiceAccounts {
             TokenDescription(
                 id: "", kind: .user, userRecordName: userRecordName, label: label, createdAt: now))
         try backend.write { transaction in
+            guard try !transaction.hasForgottenTokens() else { throw Self.known }
             for row in [api, user] {
                 guard try transaction.token(row.description.id) == nil else { throw Self.known }
                 try transaction.add(row)
@@ -47,7 +49,7 @@ extension ServiceAccounts {
     }
 
     private static let known = RecordError(
-        .badRequest, "The token is known and is not good; issue a new one.")
+        .badRequest, "The token is not good, or may have been revoked; issue a new one.")
 
     /// The user whose token was issued first under this label and is still good.
     public func user(ofTokensLabelled label: String) throws(RecordError) -> String? {

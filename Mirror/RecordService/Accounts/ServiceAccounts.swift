@@ -54,16 +54,7 @@ public final class ServiceAccounts: Sendable {
     /// there. Throws BAD_REQUEST unless the name is made of letters, digits, dots, hyphens and
     /// underscores.
     public func createContainer(_ name: String) throws(RecordError) {
-        let allowed = name.utf8.allSatisfy { byte in
-            switch byte {
-            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "."), UInt8(ascii: "-"),
-                UInt8(ascii: "_"):
-                true
-            default: false
-            }
-        }
-        guard allowed, (1...255).contains(name.utf8.count) else {
+        guard Self.isContainerName(name) else {
             throw RecordError(
                 .badRequest,
                 "A container name has 1 to 255 letters, digits, dots, hyphens and underscores.")
@@ -75,6 +66,20 @@ public final class ServiceAccounts: Sendable {
             return true
         }
         if isNew { try audit?.note(.containerMade, name) }
+    }
+
+    /// Whether a container may be called so.
+    static func isContainerName(_ name: String) -> Bool {
+        let isPlain = name.utf8.allSatisfy { byte in
+            switch byte {
+            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "."), UInt8(ascii: "-"),
+                UInt8(ascii: "_"):
+                true
+            default: false
+            }
+        }
+        return isPlain && (1...255).contains(name.utf8.count)
     }
 
     /// The names of all containers, sorted.

@@ -12,8 +12,8 @@ extension ServiceAdministration {
     /// says so, each under the lock of who takes uploads, once the database was asked again. What
     /// is not called as a content is, is left out.
     ///
-    /// Never called by a service: the objects may be named by another database, such as that of
-    /// another service or the newer one of which a backup was put back. Throws TRY_AGAIN_LATER
+    /// No service removes any by itself: the objects may be named by another database, such as that
+    /// of another service or the newer one of which a backup was put back. Throws TRY_AGAIN_LATER
     /// where the bucket does not answer, and remembers nothing; INTERNAL_ERROR where a container
     /// cannot be read, which may name what nothing else does. Cost: a request for each thousand
     /// objects, one for each that goes or is missing, a look into the database for all. A store
@@ -22,7 +22,13 @@ extension ServiceAdministration {
         in place: ObjectPlace, graceSeconds: Int = AssetLimits().graceSeconds, removes: Bool,
         _ tell: (ObjectFinding) -> Void
     ) throws(RecordError) -> ObjectReport {
-        let bucket = bucket(at: place)
+        try compareObjects(
+            in: bucket(at: place), graceSeconds: graceSeconds, removes: removes, tell)
+    }
+
+    func compareObjects(
+        in bucket: AssetBucket, graceSeconds: Int, removes: Bool, _ tell: (ObjectFinding) -> Void
+    ) throws(RecordError) -> ObjectReport {
         // Of what was put back from a backup, a container may name what is not known otherwise.
         try backend.settle()
         var report = ObjectReport()

@@ -55,6 +55,28 @@ public final class ServiceAdministration: Sendable {
             backend: backend, platform: platform, secrets: OpenSSLSecrets(), audit: audit)
     }
 
+    /// Beside a service that works on the same rows in this process.
+    init(of backend: any Backend, _ accounts: ServiceAccounts) {
+        self.backend = backend
+        self.accounts = accounts
+        platform = accounts.platform
+        audit = accounts.audit
+        guard let sqlite = backend as? SQLiteBackend else {
+            file = nil
+            source = ""
+            log = { _ in }
+            return
+        }
+        file = sqlite.main.isInMemory ? nil : sqlite
+        source = sqlite.main.path
+        log = sqlite.main.settings.log
+    }
+
+    /// Throws BAD_REQUEST where the records are in no file that could be copied.
+    package func requireFiles() throws(RecordError) {
+        guard file != nil else { throw Self.ownTools }
+    }
+
     /// What each container holds, by name and environment; only those of which somebody has a
     /// database. Cost: looks at every record.
     public func usage() throws(RecordError) -> [ContainerUsage] {
@@ -64,21 +86,32 @@ public final class ServiceAdministration: Sendable {
     /// Writes the database to a new file at `path`, each container as it is at one moment to a file
     /// in the folder beside it, and the assets into another, while services go on reading and
     /// writing. On the disk when it returns; the file is there whole, with all its containers and
-    /// assets, or not at all. Throws BAD_REQUEST where there is something at `path`, and for a
-    /// PostgreSQL database; for a container that cannot be read, too. Cost: reads and writes all
+    /// assets, or not at all. Returns the containers that cannot be read; the copy is without them
+    /// and says so. Throws BAD_REQUEST where there is something at `path`, and for a PostgreSQL
+    /// database. Cost: reads and writes all
     /// files, and each asset that the folder does not have from an earlier backup of this name.
-    public func backUp(to path: String) throws(RecordError) {
+    public func backUp(to path: String) throws(RecordError) -> [String] {
         guard let file else { throw Self.ownTools }
+        var lacking: [String] = []
         do {
             try DatabaseCopy(to: path).write { part, folder in
-                try file.copy(to: part, containersTo: folder)
+                lacking = try file.copy(to: part, containersTo: folder)
                 try Self.copyAssets(
                     besides: source, to: path, platform: platform, log: log)
             }
         } catch {
             throw file.translate(error)
         }
-        try audit?.note(.backup, path)
+        try audit?.note(
+            .backup, path, lacking.isEmpty ? [:] : ["lacks": lacking.joined(separator: " ")])
+        return lacking
+    }
+
+    /// The containers that the database lacks, as a backup says of itself that was made while they
+    /// could not be read; empty for PostgreSQL.
+    public func lackingContainers() throws(RecordError) -> [String] {
+        guard let main = file?.main else { return [] }
+        return try main.translating { try main.read { try CopyGaps.read($0) } }
     }
 
     /// What to do with a PostgreSQL database instead of a copy of a file.
@@ -137,4 +170,11 @@ public final class ServiceAdministration: Sendable {
     /// What SQLite finds wrong with the files, in its words; empty where they are sound. Cost:
     /// reads them whole.
     public func damageInFile() throws(RecordError) -> [String] { try backend.damage() }
+
+    /// The same, but of what a backup has: that it lacks a container is no damage.
+    public func damageInBackup() throws(RecordError) -> [String] {
+        guard let file else { return [] }
+        let lacking = try lackingContainers().map { ExactName($0) }
+        return try file.damage(besides: Set(lacking))
+    }
 }

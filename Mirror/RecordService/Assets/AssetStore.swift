@@ -10,7 +10,7 @@ final class AssetStore: Sendable {
     /// nil for files that cannot be written to again.
     let parts: PartShelf?
     /// Where the contents are, unless they are in the folder.
-    private let bucket: AssetBucket?
+    let bucket: AssetBucket?
     let limits: AssetLimits
     let dialect: ServiceDialect
     let backend: any Backend

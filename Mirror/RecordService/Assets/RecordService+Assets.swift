@@ -62,7 +62,7 @@ extension RecordService {
         _ transaction: any BackendTransaction
     ) throws -> AssetReceipt {
         let zoneID = zone.address.shown
-        let fields = try damage.guarding(place.recordName, in: zoneID) {
+        let fields = try damage(in: zone.address.key).guarding(place.recordName, in: zoneID) {
             guard let row = try transaction.record(named: place.recordName, in: zone.row.id),
                 !row.isDeleted, try zone.access.sees(row)
             else { throw Self.notFound(place.recordName, wasDeleted: false) }

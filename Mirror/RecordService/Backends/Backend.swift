@@ -22,6 +22,8 @@ protocol Backend: Sendable {
 
     /// The places where records are.
     func places() throws(RecordError) -> [RowPlace]
+    /// The file in which a place's rows are; nil where they are in none of their own.
+    func file(of place: RowPlace) -> String?
     /// Brings what the service's place knows of the others up to date: which contents records let
     /// go of, and what a place that was put back from a backup holds. Called before contents that
     /// nobody names are looked for. What fails at one place hinders no other.
@@ -122,6 +124,11 @@ protocol BackendTransaction: AssetRows, IdentityRows, KeyRows, NaturalKeyRows, P
     /// has not the text of this hash any more.
     func renew(_ token: TokenRow, from hash: Data) throws -> Bool
     func revokeToken(_ id: String, at milliseconds: Int64) throws -> Bool
+    /// Forgets up to `limit` tokens that were revoked or ended before then, and remembers that some
+    /// were. Returns how many.
+    func removeTokens(goneBefore milliseconds: Int64, limit: Int) throws -> Int
+    /// Whether some token was forgotten.
+    func hasForgottenTokens() throws -> Bool
     /// Notes when the token was shown last.
     func noteUse(ofToken id: String, at milliseconds: Int64) throws
 }

@@ -138,7 +138,8 @@ extension RecordService {
                 return true
             }
             switch try self.read(
-                entry, in: reply.zoneID, keys: keys, line, tellsWrites: reply.echoesWriteIDs)
+                entry, in: reply.zoneID, of: place.address.key, keys: keys, line,
+                tellsWrites: reply.echoesWriteIDs)
             {
             case .record(let record, let size):
                 bytes -= size
@@ -171,8 +172,8 @@ extension RecordService {
 
     /// A damaged record is said in the log and named in the answer; the feed goes on behind it.
     private func read(
-        _ entry: FeedEntry, in zone: ZoneID, keys: Set<String>?, _ line: EpochLine,
-        tellsWrites: Bool
+        _ entry: FeedEntry, in zone: ZoneID, of key: DatabaseKey, keys: Set<String>?,
+        _ line: EpochLine, tellsWrites: Bool
     ) throws -> PageEntry {
         switch entry {
         case .record(var row), .member(var row, _):
@@ -182,12 +183,12 @@ extension RecordService {
                     try row.record(in: zone, keys: keys, tellsWrites: tellsWrites),
                     bytes: row.fields.count + ServiceLimits.recordOverheadBytes)
             } catch let error as RecordArchiveError {
-                damage.note(row.name, in: zone, cause: error.message)
+                damage(in: key).note(row.name, in: zone, cause: error.message)
                 return .damaged(name: row.name)
             }
         case .damaged(let name, let change):
             let name = name ?? "change \(change)"
-            damage.note(name, in: zone, cause: "a page of the file is damaged")
+            damage(in: key).note(name, in: zone, cause: "a page of the file is damaged")
             return .damaged(name: name)
         }
     }

@@ -79,7 +79,7 @@ private struct QuerySession {
         self.request = request
         rules = service.rules(for: caller)
         limits = service.limits
-        damage = service.damage
+        damage = service.damage(in: key)
         uses = service.counters.indexUses
         try limits.checkName(request.query.recordType, of: "record type")
         let work = limits.work

@@ -9,14 +9,29 @@ struct DamagedRow: Error {
 /// Tells whoever runs the service of a record that cannot be read, once, and the client by a
 /// refusal of that record alone.
 final class DamageReport: Sendable {
-    private let path: String
+    private let path: @Sendable () -> String
     private let log: ServiceLog
-    private let said = Lock<Set<ExactName>>([])
+    private let said: Lock<Set<ExactName>>
     private static let saidMax = 1_000
 
-    init(path: String, log: @escaping ServiceLog) {
+    /// `path` tells where the records are; it is asked when one is damaged.
+    convenience init(path: @autoclosure @escaping @Sendable () -> String, log: @escaping ServiceLog)
+    {
+        self.init(path, log, Lock([]))
+    }
+
+    private init(
+        _ path: @escaping @Sendable () -> String, _ log: @escaping ServiceLog,
+        _ said: Lock<Set<ExactName>>
+    ) {
         self.path = path
         self.log = log
+        self.said = said
+    }
+
+    /// The same, of records that are elsewhere.
+    func at(_ path: @escaping @Sendable () -> String?) -> DamageReport {
+        DamageReport({ [former = self.path] in path() ?? former() }, log, said)
     }
 
     /// Runs `body`; throws RECORD_DAMAGED where the record that it reads is damaged.
@@ -42,7 +57,8 @@ final class DamageReport: Sendable {
 
     /// Says it in the log, with the file; each record is said once in the life of a service.
     func note(_ name: String, in zone: ZoneID, cause: String) {
-        let place = ExactName("\(zone.zoneName)/\(name)")
+        let path = path()
+        let place = ExactName("\(path)/\(zone.zoneName)/\(name)")
         let isNew = said.withLock { $0.count < Self.saidMax && $0.insert(place).inserted }
         guard isNew else { return }
         log(

@@ -328,7 +328,8 @@ struct OperationApplier {
     // MARK: Checks
 
     private func recordType(of given: Record, over live: RecordRow?) throws -> String {
-        guard let live else {
+        // A record that a damaged file lost has no type any more.
+        guard let live, !live.type.isEmpty else {
             try limits.checkName(given.recordType, of: "record type")
             guard !given.isOfReservedType else { throw Self.reserved }
             return given.recordType

@@ -21,7 +21,7 @@ extension RecordService {
                 guard bytesLeft > 0 else { return .failure(Self.pageIsFull(name)) }
                 do {
                     return .record(
-                        try self.damage.guarding(name, in: zone) {
+                        try self.damage(in: address.key).guarding(name, in: zone) {
                             var row = try place.flatMap {
                                 try transaction.record(named: name, in: $0.row.id)
                             }

@@ -72,7 +72,7 @@ extension RecordService {
         var broken: Set<ExactName> = []
         var written = RecordModification.Written()
         let reply = try modification.perform(
-            transaction, damage: damage, broken: &broken, written: &written)
+            transaction, damage: damage(in: address.key), broken: &broken, written: &written)
         if case .failure(let error)? = reply.results.first { throw error }
         return (written, address)
     }
@@ -96,7 +96,9 @@ extension RecordService {
         let user = caller.userRecordName
         let line = try transaction.line(of: zone)
         stored.epoch = line.epoch(of: stored.change)
-        let share = try damage.guarding(row.name, in: ZoneID(zoneName: row.zoneName)) {
+        let share = try damage(in: row.database).guarding(
+            row.name, in: ZoneID(zoneName: row.zoneName)
+        ) {
             try stored.record(in: ZoneID(zoneName: row.zoneName))
         }
         let list = ShareParticipants(share.participants ?? [], limits.work.sharing, { "" })

@@ -29,8 +29,8 @@ final class ConsoleSessions: Sendable {
     func begin(
         token: String, from address: ClientAddress
     ) throws(RecordError) -> (secret: String, session: ConsoleSession) {
-        let bearer = try bearer(of: token, from: address)
-        return try begin(bearer)
+        try begin(
+            tried(from: address) { () throws(RecordError) in try accounts.bearer(of: token) })
     }
 
     /// Lets who has a name and its password in. Throws AUTHENTICATION_FAILED, THROTTLED for who
@@ -73,11 +73,12 @@ final class ConsoleSessions: Sendable {
         return (secret, session)
     }
 
-    private func bearer(
-        of token: String, from address: ClientAddress
-    ) throws(RecordError) -> TokenBearer {
+    /// Counts what fails.
+    private func tried<Result>(
+        from address: ClientAddress, _ look: () throws(RecordError) -> Result
+    ) throws(RecordError) -> Result {
         do throws(RecordError) {
-            return try accounts.bearer(of: token)
+            return try look()
         } catch {
             try failures.check(address)
             failures.note(address)
@@ -91,9 +92,11 @@ final class ConsoleSessions: Sendable {
         _ token: String, _ request: HTTPRequest
     ) throws(RecordError) -> ConsoleSession {
         let now = clock.now()
+        let (bearer, outlook) = try tried(from: request.address) { () throws(RecordError) in
+            try accounts.bearerAndOutlook(of: token)
+        }
         return ConsoleSession(
-            bearer: try bearer(of: token, from: request.address), requestToken: "", began: now,
-            used: now)
+            bearer: bearer, requestToken: "", began: now, used: now, outlook: outlook)
     }
 
     /// The session of a request. One that changes anything must come from the console's own page,

@@ -22,7 +22,7 @@ extension ConsoleDesk {
                 try service.accounts.noteChange(
                     in: target, of: caller.userRecordName, by: session.bearer.label)
             }
-            return .response(answer)
+            return .response(session.tell(in: answer))
         }
         return .wait(
             HTTPWait(
@@ -47,10 +47,10 @@ extension ConsoleDesk {
         _ request: HTTPRequest, _ isLast: Bool
     ) -> HTTPResponse? {
         do {
-            _ = try sessions.session(of: request)
+            let session = try sessions.session(of: request)
             let answer = try service.handle(question, target: target, caller: caller)
             guard isLast || answer.isNews else { return nil }
-            return .json(try WireCodec.encode(answer, to: question))
+            return session.tell(in: .json(try WireCodec.encode(answer, to: question)))
         } catch {
             return .refusal(error)
         }

@@ -16,14 +16,18 @@ struct ConsoleDesk: Sendable {
     let devices: DeviceSignIns
     /// nil where nobody signs in by one.
     let provider: ProviderDesk?
+    /// nil where no folder is named for them.
+    let backups: BackupDesk?
 
     init(
         service: RecordService, sessions: ConsoleSessions, hour: RecentHour, clock: any Clock,
-        provider: SignInProvider?, statistics: @escaping @Sendable () -> ServerActivity
+        provider: SignInProvider?, backups: BackupDesk?,
+        statistics: @escaping @Sendable () -> ServerActivity
     ) {
         self.provider = provider.map {
             ProviderDesk($0, accounts: service.accounts, clock: clock)
         }
+        self.backups = backups
         self.service = service
         self.sessions = sessions
         self.hour = hour
@@ -52,7 +56,8 @@ struct ConsoleDesk: Sendable {
                 return .response(.refusal(error))
             }
         }
-        return .response(answer { try $0.perform(inquiry, session, request) })
+        return .response(
+            session.tell(in: answer { try $0.perform(inquiry, session, request) }))
     }
 
     private func perform(
@@ -69,7 +74,7 @@ struct ConsoleDesk: Sendable {
         case .lookAtDevice: return try lookAtDevice(session, request)
         case .settleDevice: return try settleDevice(session, request)
         case .operation: throw RecordError(.internalError, "Operations are answered elsewhere.")
-        case .status, .addContainer, .users, .addUser, .issueToken, .administration: break
+        case .status, .addContainer, .users, .addUser, .issueToken, .administration, .storage: break
         }
         guard session.isAdministrator else { throw Self.forAdministrators }
         let accounts = accounts(of: session)
@@ -84,6 +89,7 @@ struct ConsoleDesk: Sendable {
             return try .json(of: UserAnswer(accounts.createUser(label: wish.label)))
         case .issueToken: return try issue(request, accounts)
         case .administration(let asked): return try asked.perform(accounts, request)
+        case .storage(let asked): return try asked.perform(self, session)
         default: return try status()
         }
     }

@@ -28,6 +28,7 @@ enum ConsoleRoute {
         case lookAtDevice, settleDevice
         case schema(RecordTarget)
         case administration(Administration)
+        case storage(StorageAdministration)
         /// An operation of the protocol.
         case operation(String, RecordTarget)
     }
@@ -81,6 +82,9 @@ enum ConsoleRoute {
         case ("POST", "database", 5...):
             return .inquiry(.operation(words[4...].joined(separator: "/"), target(words)))
         default:
+            if let asked = StorageAdministration(method, words) {
+                return .inquiry(.storage(asked))
+            }
             guard let asked = Administration(method, words) else { throw notHere }
             return .inquiry(.administration(asked))
         }

@@ -1,3 +1,4 @@
+internal import Foundation
 internal import Platform
 internal import RecordServer
 internal import RecordService
@@ -9,11 +10,12 @@ final class ConsolePage: Sendable {
 
     init(
         of service: RecordService, in configuration: inout ServerConfiguration,
-        _ provider: SignInProvider?
+        _ provider: SignInProvider?, backups: URL
     ) {
         let isEncrypted = if case .off = configuration.tls { false } else { true }
-        let console = ServiceConsole(service: service, isEncrypted: isEncrypted, provider: provider)
-        {
+        let console = ServiceConsole(
+            service: service, isEncrypted: isEncrypted, provider: provider, backups: backups
+        ) {
             [server] in
             guard let server = server.withLock({ $0 }) else { return ServerActivity() }
             let statistics = server.statistics

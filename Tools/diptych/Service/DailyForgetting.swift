@@ -10,6 +10,7 @@ final class DailyForgetting {
         timer.schedule(deadline: .now(), repeating: .seconds(Self.daySeconds))
         timer.setEventHandler {
             do {
+                try service.accounts.forgetEndedTokens()
                 try service.forgetOldDeletions()
                 try service.collectAssets()
             } catch {

@@ -32,6 +32,8 @@ final class DataFolder {
     deinit { close(lock) }
 
     var database: URL { Self.database(in: url) }
+    /// Those that are asked for in the console.
+    var backups: URL { url.appendingPathComponent("backups") }
     var certificates: URL { url.appendingPathComponent("tls") }
     func tokens(of container: String) -> URL { url.appendingPathComponent("\(container).tokens") }
 

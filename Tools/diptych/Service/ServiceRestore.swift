@@ -14,13 +14,13 @@ struct ServiceRestore {
         self.folder = folder
     }
 
-    /// Returns where the earlier database is; nil where there was none.
-    func run() throws -> URL? {
+    /// Returns where the earlier database is, nil where there was none, and the containers that the
+    /// backup says to be without.
+    func run() throws -> (kept: URL?, lacking: [String]) {
         let held = try DataFolder(folder)
         defer { removePart() }
         try copy()
-        let damage = try Self.damage(in: part)
-        if let first = damage.first { throw damaged(first) }
+        let lacking = try look()
         // More than the database names do no harm.
         try ServiceAdministration.copyAssets(
             besides: backup.path, to: held.database.path, platform: .system)
@@ -32,12 +32,15 @@ struct ServiceRestore {
         guard rename(part, held.database.path) == 0 else { throw failure(held.database) }
         try DataFolder.audit(in: folder).note(
             .restore, backup.path, ["before": kept?.path ?? ""])
-        return kept
+        return (kept, lacking)
     }
 
-    /// Whether it is a service's database, and whole. The file is closed again when it returns.
-    private static func damage(in path: String) throws -> [String] {
-        try ServiceAdministration(path: path, platform: .system, isAlone: true).damageInFile()
+    /// Throws unless it is a service's database, and sound in what it has. Returns what it lacks;
+    /// the file is closed again.
+    private func look() throws -> [String] {
+        let service = try ServiceAdministration(path: part, platform: .system, isAlone: true)
+        if let first = try service.damageInBackup().first { throw damaged(first) }
+        return try service.lackingContainers()
     }
 
     private var part: String { DataFolder.database(in: folder).path + ".restoring" }

@@ -169,7 +169,10 @@ struct Serve: Verb {
         let made = try access.prepare(container, warn: logbook.warn)
         var configuration = configuration(logbook)
         let page =
-            hasConsole ? ConsolePage(of: service, in: &configuration, settings.provider) : nil
+            hasConsole
+            ? ConsolePage(
+                of: service, in: &configuration, settings.provider, backups: folder.backups)
+            : nil
         let server = RecordServer(service: service, configuration: configuration)
         page?.show(server)
         let url = try server.start()

@@ -61,6 +61,7 @@ struct ServiceVerb: Verb {
                 "All but restore work beside a running service, which knows of changes at once. A "
                     + "user is named by record name or label. After a restore the devices send "
                     + "again what the backup lacks; what was there before is kept beside it. "
+                    + "Exit status 4: a container cannot be read, so the backup is without it. "
                     + "PostgreSQL has tools of its own for copies: pg_dump and pg_restore."),
         ],
         examples: [
@@ -280,10 +281,7 @@ struct ServiceVerb: Verb {
     private func perform(_ console: Console) throws -> ExitStatus {
         if case .restore(let backup) = deed {
             if case .postgres = place { throw ServiceAdministration.ownTools }
-            let kept = try ServiceRestore(of: backup, in: folder).run()
-            console.note(
-                "\(backup.path) is the database now; what was there is \(kept?.path ?? "nothing").")
-            return .done
+            return try restore(backup, console)
         }
         if work == .audit {
             try AuditReport(console).print(AuditLog.entries(in: DataFolder.auditFile(in: folder)))
@@ -295,9 +293,7 @@ struct ServiceVerb: Verb {
         let report = ServiceReport(service, console)
         switch (work, deed) {
         case (.backup, .copy(let file)):
-            if case .file = place { try ParentFolder.require(of: file) }
-            try service.backUp(to: file.path)
-            console.note("The database is copied to \(file.path).")
+            try backUp(service, to: file, console)
         case (.containers, .add(let name)):
             try service.accounts.createContainer(name)
             console.note("The container \(name) is there.")
@@ -344,6 +340,41 @@ struct ServiceVerb: Verb {
             try report.list(work.rawValue)
         }
         return .done
+    }
+
+    private func backUp(
+        _ service: ServiceAdministration, to file: URL, _ console: Console
+    ) throws {
+        if case .file = place { try ParentFolder.require(of: file) }
+        let lacking = try service.backUp(to: file.path)
+        console.note("The database is copied to \(file.path).")
+        if !lacking.isEmpty { throw Self.incomplete(file, lacking) }
+    }
+
+    private func restore(_ backup: URL, _ console: Console) throws -> ExitStatus {
+        let (kept, lacking) = try ServiceRestore(of: backup, in: folder).run()
+        console.note(
+            "\(backup.path) is the database now; what was there is \(kept?.path ?? "nothing").")
+        guard !lacking.isEmpty else { return .done }
+        console.warn(
+            "the backup lacks \(Self.spelled(lacking)), which could not be read when it was "
+                + "made; requests for that are refused until its file is in the folder "
+                + "records.sqlite.containers, from another backup or from what was there")
+        return .incomplete
+    }
+
+    private static func incomplete(_ file: URL, _ lacking: [String]) -> CommandError {
+        CommandError(
+            "incompleteBackup",
+            "The backup \(file.path) lacks \(spelled(lacking)), which cannot be read; all else is "
+                + "in it.",
+            hint: "Put the container's file of an earlier backup in its place, then back up again.",
+            status: .incomplete)
+    }
+
+    private static func spelled(_ containers: [String]) -> String {
+        let word = containers.count == 1 ? "the container" : "the containers"
+        return "\(word) \(containers.joined(separator: ", "))"
     }
 
     private func checkNew(_ file: URL) throws {

@@ -29,6 +29,7 @@ enum PostgresSchema {
         Migration(version: 8, worksWith: 2, statements: PostgresTables.tokensOfCouriers),
         // A program of version 8 lets in tokens that have ended, and makes none that end.
         Migration(version: 9, worksWith: 2, statements: PostgresTables.tokenLives),
+        Migration(version: 10, worksWith: 2, statements: PostgresTables.forgottenTokens),
     ]
 
     static var version: Int64 { migrations.last?.version ?? 0 }

@@ -66,6 +66,8 @@ enum PostgresTables {
         """
     ]
 
+    static let forgottenTokens = ["CREATE TABLE forgotten_tokens(one bigint PRIMARY KEY)"]
+
     /// By which token those were asked for that are there is not known: they end.
     static let tokensOfCouriers = [
         "DELETE FROM couriers",

@@ -118,6 +118,32 @@ extension PostgresTransaction {
             [.integer(milliseconds), .name(id)])
     }
 
+    func removeTokens(goneBefore milliseconds: Int64, limit: Int) throws -> Int {
+        let gone = try all(
+            """
+            SELECT id FROM tokens LEFT JOIN token_lives l ON l.token = id
+            WHERE revoked_at < $1 OR ends_at < $1 LIMIT $2
+            """, [.integer(milliseconds), .integer(Int64(limit))]
+        ) { $0.text(at: 0) }
+        for id in gone {
+            for statement in [
+                "DELETE FROM tokens WHERE id = $1", "DELETE FROM token_uses WHERE token = $1",
+                "DELETE FROM token_lives WHERE token = $1",
+            ] {
+                try connection.send(statement, [.name(id)])
+            }
+        }
+        if !gone.isEmpty {
+            try connection.send(
+                "INSERT INTO forgotten_tokens(one) VALUES (1) ON CONFLICT (one) DO NOTHING")
+        }
+        return gone.count
+    }
+
+    func hasForgottenTokens() throws -> Bool {
+        try first("SELECT 1 FROM forgotten_tokens", []) { _ in true } ?? false
+    }
+
     func noteUse(ofToken id: String, at milliseconds: Int64) throws {
         try connection.send(
             """

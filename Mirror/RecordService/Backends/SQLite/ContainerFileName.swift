@@ -14,6 +14,20 @@ enum ContainerFileName {
         return String(letters) + "-" + number + suffix
     }
 
+    /// Whether a file is called as a container's is.
+    static func isOne(_ file: String) -> Bool {
+        let name = Array(file.utf8.dropLast(suffix.utf8.count))
+        guard file.hasSuffix(suffix), name.count > numberDigits, name.count <= nameBytesMax else {
+            return false
+        }
+        let (letters, number) = (name.dropLast(numberDigits), name.suffix(numberDigits))
+        return letters.last == UInt8(ascii: "-") && letters.allSatisfy(plain.contains)
+            && number.allSatisfy { Character(UnicodeScalar($0)).isHexDigit }
+    }
+
+    private static let numberDigits = 16
+    private static let nameBytesMax = lettersMax + 1 + numberDigits
+
     static let suffix = ".sqlite"
     /// The folder beside the service's file.
     static func folder(beside path: String) -> String { path + ".containers" }

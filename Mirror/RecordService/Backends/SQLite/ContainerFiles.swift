@@ -113,6 +113,11 @@ final class ContainerFiles: Sendable {
         }
     }
 
+    /// Where a container's file is; nil while it is not open.
+    func path(ofOpen container: String) -> String? {
+        shelf.withLock { $0.containers[ExactName(container)]?.current?.path }
+    }
+
     /// Those that are open now, while `body` uses them.
     func eachOpen(_ body: (SQLiteFile) throws -> Void) rethrows {
         let entries = shelf.withLock { shelf in
@@ -185,7 +190,7 @@ final class ContainerFiles: Sendable {
         do {
             let file = try opened(container, row)
             shelf.withLock { _ = $0.unreadable.remove(name) }
-            if !row.isMade, !main.isInMemory { try noteMade(container) }
+            if !row.isMade, !main.isInMemory { try noteMade(container, row.id) }
             // A service that stopped may have left some.
             if main.settings.isService { file.removeLater() }
             return file
@@ -236,14 +241,17 @@ final class ContainerFiles: Sendable {
     }
 
     /// From here on rows may be in it.
-    private func noteMade(_ container: String) throws {
+    private func noteMade(_ container: String, _ id: Int64) throws {
         try main.settings.platform.faults.reach("service.container.made")
-        try main.translating {
+        let isNoted = try main.translating {
             try main.write {
-                _ = try $0.run(
-                    "UPDATE container_files SET made = 1 WHERE container = ?", [.text(container)])
+                try $0.run(
+                    "UPDATE container_files SET made = 1 WHERE container = ? AND id = ?",
+                    [.text(container), .integer(id)]) > 0
             }
         }
+        // A service that started meanwhile has found the container's file of before.
+        guard isNoted else { throw SQLiteFailure.busy }
     }
 
     @discardableResult

@@ -31,6 +31,22 @@ enum ContainerSchema {
         }
     }
 
+    /// Whose a file says that it is. Throws INTERNAL_ERROR for one that says nothing, or is of a
+    /// newer version.
+    static func identity(of connection: Connection) throws -> (container: String, id: Int64) {
+        guard try connection.pragma("application_id")?.int64 == applicationID else {
+            throw refusal("holds other data")
+        }
+        guard try connection.pragma("user_version")?.int64 ?? 0 <= version else {
+            throw refusal("was written by a newer version of this service; update the program")
+        }
+        let rows = try connection.rows("SELECT container, id FROM service")
+        guard rows.count == 1, let name = rows[0].first?.string, let id = rows[0].last?.int64 else {
+            throw refusal("does not say whose it is")
+        }
+        return (name, id)
+    }
+
     private static func isOf(
         _ container: String, id: Int64, _ connection: Connection
     ) throws -> Bool {

@@ -43,6 +43,12 @@ enum FileFolder {
         ((try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []).sorted()
     }
 
+    /// Whether it is a file, and no link to one.
+    static func isFile(_ path: String) -> Bool {
+        var facts = stat()
+        return lstat(path, &facts) == 0 && facts.st_mode & S_IFMT == S_IFREG
+    }
+
     private static func failure(_ path: String) -> RecordError {
         RecordError(
             .internalError, "\(path) cannot be written: \(String(cString: strerror(errno))).")

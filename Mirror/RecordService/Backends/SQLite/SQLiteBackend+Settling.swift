@@ -19,6 +19,7 @@ extension SQLiteBackend {
                 }
             }
         }
+        try main.translating { try ContainerSearch(files).requireNothingHidden() }
     }
 
     /// First the service's file, then the container's: what is told twice is looked at twice.
@@ -43,7 +44,7 @@ extension SQLiteBackend {
 
     /// What a container holds that the service's file does not know: one of the two was put back
     /// from a backup.
-    private func adopt(_ file: SQLiteFile, _ container: String) throws {
+    func adopt(_ file: SQLiteFile, _ container: String) throws {
         var last = Data()
         while let end = try adoptContents(file, container, after: last) { last = end }
         let (guids, owners) = try file.read { connection in

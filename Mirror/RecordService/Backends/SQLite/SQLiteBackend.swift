@@ -53,6 +53,18 @@ final class SQLiteBackend: Backend {
         } catch {
             throw SQLiteFailure.opening(error)
         }
+        if settings.isService, !main.isInMemory { takeUpContainers() }
+    }
+
+    /// What goes wrong here keeps nobody from what is known: it is said in the log.
+    private func takeUpContainers() {
+        do {
+            for container in try ContainerSearch(files).takeUp() {
+                try main.translating { try files.with(container) { try adopt($0, container) } }
+            }
+        } catch {
+            _ = translate(error)
+        }
     }
 
     // MARK: Transactions
@@ -104,6 +116,13 @@ final class SQLiteBackend: Backend {
         try read { try $0.containers() }.map { .container($0) }
     }
 
+    func file(of place: RowPlace) -> String? {
+        switch place {
+        case .service: main.path
+        case .container(let name): files.path(ofOpen: name)
+        }
+    }
+
     func translate(_ error: any Error) -> RecordError { main.failures.translate(error) }
 
     // MARK: Watching
@@ -131,11 +150,14 @@ final class SQLiteBackend: Backend {
     }
 
     /// What is wrong with the service's file, and with which containers'.
-    func damage() throws(RecordError) -> [String] {
+    func damage() throws(RecordError) -> [String] { try damage(besides: []) }
+
+    /// The same, of all but these containers.
+    func damage(besides lacking: Set<ExactName>) throws(RecordError) -> [String] {
         var damage = try main.translating { try main.damage() }
         // Without its list nobody knows which files there are.
         guard let places = try? places() else { return damage }
-        for case .container(let name) in places {
+        for case .container(let name) in places where !lacking.contains(ExactName(name)) {
             do {
                 damage += try files.with(name) { file in
                     try file.translating { try file.damage() }

@@ -24,6 +24,12 @@ struct SQLiteFailure: Sendable {
         switch error {
         case let error as RecordError: error
         case let fault as SQLiteFault where fault.isBusy: busy
+        case let fault as SQLiteFault where fault.isNotADatabase:
+            RecordError(
+                .internalError,
+                "The service's database file is damaged (SQLite \(fault.code): "
+                    + "\(fault.message)) and stays as it is. Restore a backup with `diptych "
+                    + "service restore FILE`, or mend a copy of it with `sqlite3 FILE .recover`.")
         case let fault as SQLiteFault:
             RecordError(
                 .internalError,
@@ -67,7 +73,7 @@ struct SQLiteFailure: Sendable {
         log(ServiceNotice(message, fields: ["file": path, "cause": cause]))
     }
 
-    private static var busy: RecordError {
+    static var busy: RecordError {
         var error = RecordError(
             .tryAgainLater, "The service's database is busy; nothing was saved. Try again.")
         error.retryAfterSeconds = busyRetrySeconds

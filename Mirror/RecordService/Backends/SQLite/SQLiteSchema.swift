@@ -45,9 +45,19 @@ enum SQLiteSchema {
         }
         if try connection.pragma("user_version")?.int64 == oneFileVersion {
             try UsageTables.prepare(connection)
-            try ContainerSplit(connection, settings).run(next: version)
+            try split(connection, settings)
         }
         return try connection.value("SELECT id FROM service")?.int64 ?? 0
+    }
+
+    /// A damaged file is mended first by the service that begins to work on it.
+    private static func split(_ connection: Connection, _ settings: SQLiteSettings) throws {
+        do {
+            try ContainerSplit(connection, settings).run(next: version)
+        } catch let fault as SQLiteFault where fault.isCorrupt && settings.isService {
+            try FileMending(connection.path, settings).run()
+            try ContainerSplit(connection, settings).run(next: version)
+        }
     }
 
     private static func create(_ connection: Connection, _ fileID: Int64) throws {

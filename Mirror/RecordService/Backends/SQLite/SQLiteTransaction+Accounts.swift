@@ -39,6 +39,7 @@ extension SQLiteTransaction {
         CREATE TABLE IF NOT EXISTS token_lives(
             token TEXT PRIMARY KEY, life INTEGER NOT NULL, ends_at INTEGER NOT NULL,
             former_hash BLOB, seed BLOB, former_until INTEGER) WITHOUT ROWID;
+        CREATE TABLE IF NOT EXISTS forgotten_tokens(one INTEGER PRIMARY KEY);
         """
 
     private static let tokenColumns =
@@ -119,6 +120,31 @@ extension SQLiteTransaction {
         try connection.run(
             "UPDATE tokens SET revoked_at = ? WHERE id = ? AND revoked_at IS NULL",
             [.integer(milliseconds), .text(id)]) > 0
+    }
+
+    func removeTokens(goneBefore milliseconds: Int64, limit: Int) throws -> Int {
+        let gone = try all(
+            """
+            SELECT id FROM tokens LEFT JOIN token_lives l ON l.token = id
+            WHERE revoked_at < ?1 OR ends_at < ?1 LIMIT ?2
+            """, [.integer(milliseconds), SQLiteValue(limit)]
+        ) { $0.text(at: 0) ?? "" }
+        for id in gone {
+            for statement in [
+                "DELETE FROM tokens WHERE id = ?", "DELETE FROM token_uses WHERE token = ?",
+                "DELETE FROM token_lives WHERE token = ?",
+            ] {
+                try connection.run(statement, [.text(id)])
+            }
+        }
+        if !gone.isEmpty {
+            try connection.run("INSERT OR IGNORE INTO forgotten_tokens(one) VALUES (1)")
+        }
+        return gone.count
+    }
+
+    func hasForgottenTokens() throws -> Bool {
+        try first("SELECT 1 FROM forgotten_tokens", []) { _ in true } ?? false
     }
 
     func noteUse(ofToken id: String, at milliseconds: Int64) throws {

@@ -116,6 +116,11 @@ enum UsageTables {
         }
     }
 
+    /// Counts what is there, whatever was counted before; inside a transaction.
+    static func countAnew(_ connection: Connection) throws {
+        try connection.script("DELETE FROM zone_usage; " + count)
+    }
+
     static let zoneTable = """
         CREATE TABLE zone_usage(
             zone INTEGER PRIMARY KEY, records INTEGER NOT NULL, bytes INTEGER NOT NULL);

@@ -5,7 +5,8 @@ enum ExitStatus: Int32, Sendable {
     case usage = 2
     /// Done, and conflicts wait for a decision.
     case conflictsWait = 3
-    /// Done, but values are missing because the external files that held them are gone.
+    /// Done, but something is missing that cannot be read: values whose external files are gone, a
+    /// container in a backup.
     case incomplete = 4
     /// The service is away or asks to wait, or another process holds the store: the same command
     /// may succeed later (EX_TEMPFAIL).

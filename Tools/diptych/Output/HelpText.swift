@@ -67,7 +67,7 @@ enum HelpText {
         (1, "the work failed; standard error says why and what to do"),
         (2, "wrong usage"),
         (3, "done, and conflicts wait for a decision"),
-        (4, "done, but values are missing: the external files that held them are gone"),
+        (4, "done, but something that should be there cannot be read, and is missing"),
         (75, "the service is away or asks to wait, or another process holds the store"),
         (130, "Ctrl-C; the store is whole"),
         (141, "nobody reads the output any more, as behind head"),

@@ -23,6 +23,8 @@ struct RoleArguments {
         self.words = Array(words.dropFirst(2))
     }
 
+    var wordCount: Int { words.count }
+
     func text(_ index: Int) throws -> String {
         guard words.indices.contains(index) else {
             throw BenchmarkError("The role \(role.rawValue) lacks word \(index).")

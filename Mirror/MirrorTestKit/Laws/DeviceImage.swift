@@ -57,6 +57,14 @@ struct DeviceImage: Equatable {
         }
     }
 
+    /// Forgets the pairs of objects that `names` does not have.
+    mutating func dropPairs(outside names: Set<String>) {
+        pairs = pairs.filter { text in
+            let ends = text.components(separatedBy: ": ").last ?? ""
+            return ends.components(separatedBy: " → ").allSatisfy(names.contains)
+        }
+    }
+
     /// One-to-one links that are not answered by their target.
     func oneSidedLinks(_ layout: ModelLayout) -> [String] {
         objects.flatMap { name, state -> [String] in

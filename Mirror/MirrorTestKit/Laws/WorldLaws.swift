@@ -54,6 +54,7 @@ struct WorldLaws {
             let zone = device.mirrored.settings.zoneName
             let alive = try world.service.feed(ofZone: zone).filter { !$0.value.deleted }
             service.dropLinks(outside: Set(alive.keys))
+            service.dropPairs(outside: Set(alive.keys))
         }
         guard service != image else { return [] }
         return [

@@ -27,6 +27,8 @@ struct ModelVersions {
     init(_ model: NSManagedObjectModel, later: NSManagedObjectModel?) {
         first = Version(model)
         last = later.map { Version($0) } ?? first
+        // A model alone may tell of former names that it gives to other properties now.
+        guard later != nil else { return }
         for entity in last.layout.entities {
             entityNames[entity.entity.renamingIdentifier ?? entity.name] = entity.name
             for property in entity.entity.properties {

@@ -16,6 +16,8 @@ struct HistoryAnalysis {
     /// The net change of one row over the transactions read.
     private struct NetChange {
         var isDeleted = false
+        /// It was deleted among them, and is here again.
+        var isBack = false
         var needsPairs = false
         var transaction: Int64 = 0
         /// The transaction that inserted the row, where it is among those read.
@@ -80,6 +82,7 @@ struct HistoryAnalysis {
                 switch change.kind {
                 case .insert:
                     // Keys are given once: an insertion after a deletion takes it back.
+                    net.isBack = net.isBack || net.isDeleted
                     net.isDeleted = false
                     net.inserted = transaction.number
                     net.needsPairs = true
@@ -137,6 +140,18 @@ struct HistoryAnalysis {
         if net.isDeleted { return try noteDeletion(of: row) }
         if !isQueued { try mirror.ledger.enqueueUpload(row, transaction: net.transaction) }
         if net.needsPairs { try mirror.comparePairs(of: row) }
+        if net.isBack { try compareOwners(of: row) }
+    }
+
+    /// A row that was deleted left to-manys that have no inverse, and whose owners' rows do not say
+    /// so.
+    private func compareOwners(of row: RowID) throws {
+        guard let name = try mirror.ledger.knownName(of: row) else { return }
+        let owners = try mirror.ledger.pairs(of: name).compactMap { entry in
+            entry.pair.first.isExactly(name)
+                ? nil : try mirror.ledger.row(named: entry.pair.first)
+        }
+        for owner in Set(owners).sorted() { try mirror.comparePairs(of: owner) }
     }
 
     /// Whether the change may have written one end of a one-to-one relationship and not the other.

@@ -5,7 +5,7 @@ import Testing
 @Suite struct EnvironmentTests {
     @Test func productionHasRecordsOfItsOwn() throws {
         let bench = try Bench()
-        try bench.workshop.edit(bench.first, "insert Book title=Dune\ninsert Tag name=new")
+        try bench.workshop.edit(bench.first, "insert Book title=Dune pages=604")
         try bench.sync(bench.first)
         try bench.deploy()
         // Nothing of what development has is there.

@@ -65,7 +65,7 @@ struct ConflictWorlds {
         let scratch = try Scratch()
         let world = try SimulatedWorld(
             seed: seed, settings: settings(seed: seed), folder: scratch.url("world"))
-        try fill(world, seed: seed)
+        try world.fillFirstDevice(model, seed: seed)
         let broken = try world.run()
         line.conflicts += world.statistics.met[.loggedConflict] ?? 0
         if !broken.isEmpty {
@@ -119,20 +119,6 @@ struct ConflictWorlds {
             && !EditMemory.isCounter(slot.attribute)
             && ![.undefinedAttributeType, .objectIDAttributeType, .compositeAttributeType]
                 .contains(slot.attribute.attributeType)
-    }
-
-    /// Gives the first device something to write about, before it was ever synced.
-    private func fill(_ world: SimulatedWorld, seed: UInt64) throws {
-        guard let first = world.devices.first else { return }
-        let filler = GraphFiller(model: model, randomness: SeededRandomness(seed: seed ^ 0xF1))
-        for _ in 0..<20 {
-            do {
-                _ = try filler.fill(first.store, objectsPerEntity: 2)
-                return
-            } catch is SimulatedCrash {
-                try first.restart()
-            }
-        }
     }
 }
 

@@ -43,7 +43,7 @@ import Testing
         let scratch = try Scratch()
         let world = try SimulatedWorld(seed: seed, settings: settings, folder: scratch.url("world"))
         do {
-            try fill(world, model, seed: seed)
+            try world.fillFirstDevice(model, seed: seed)
             let broken = try world.run()
             if broken.isEmpty { return }
             Issue.record("\(name), seed \(seed): \(broken.joined(separator: "\n"))")
@@ -51,22 +51,6 @@ import Testing
             Issue.record("\(name), seed \(seed) threw \(error)")
         }
         print("\(name), seed \(seed)\n" + world.story.joined(separator: "\n"))
-    }
-
-    /// Gives the first device something to write about, before it was ever synced.
-    private func fill(
-        _ world: SimulatedWorld, _ model: NSManagedObjectModel, seed: UInt64
-    ) throws {
-        guard let first = world.devices.first else { return }
-        let filler = GraphFiller(model: model, randomness: SeededRandomness(seed: seed ^ 0xF1))
-        for _ in 0..<20 {
-            do {
-                _ = try filler.fill(first.store, objectsPerEntity: 2)
-                return
-            } catch is SimulatedCrash {
-                try first.restart()
-            }
-        }
     }
 }
 

@@ -119,12 +119,22 @@ import Testing
         try settle([a, b])
         #expect(a.uploads.count == 2)
         #expect(try title(b) == text("old"))
-        // What is refused again is refused for another reason, and is not sent for ever.
+        // What is refused again may be refused for another reason, and is not sent for ever.
         refusals = 10
         try a.set(a.only("Note"), "title", text("new"))
         try a.sync()
         #expect(refusals == 8 && a.uploads.count == 4)
-        #expect(try #require(try a.mirrored.status()).refusals.count == 1)
+        let refused = try #require(try a.mirrored.status()).refusals
+        #expect(refused.count == 1)
+        #expect(refused.first?.reason.hasPrefix("ASSET_REFUSED: ") == true)
+        #expect(refused.first?.reason.hasSuffix("in an hour. It says: invalid receipt") == true)
+        // Nor is it given up: the service may have lost the uploads twice.
+        refusals = 0
+        try a.sync()
+        #expect(try a.mirrored.status()?.refusals.count == 1)
+        a.clock.advance(seconds: 3_601)
+        try settle([a, b])
+        #expect(try a.mirrored.status()?.refusals.isEmpty == true && title(b) == text("new"))
     }
 
     @Test func aServiceThatTakesNoAssetsHoldsUpLargeValuesAlone() throws {

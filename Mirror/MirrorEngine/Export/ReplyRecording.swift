@@ -206,7 +206,9 @@ struct ReplyRecording {
         }
         guard try isAsItWasSent(item) else { return }
         outcome.refused += 1
-        let reason = "\(error.reason) The object is sent again in an hour."
+        let reason =
+            "The service refuses the object with new uploads of its large values too; it is sent "
+            + "again in an hour. It says: \(error.reason)"
         try mirror.ledger.keepRefusal(
             of: record.recordName, RecordError(Self.refusedUploads, reason))
     }

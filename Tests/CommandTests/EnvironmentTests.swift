@@ -62,6 +62,30 @@ import Testing
         #expect(try bench.environment(bench.first) == "development")
     }
 
+    @Test func theSchemaOfAModelLetsObjectsBeSharedInProduction() throws {
+        let bench = try Bench()
+        let file = bench.workshop.path("Library.ckdb")
+        let text = try bench.workshop.done(["model", "schema", Workshop.model]).output
+        try text.write(toFile: file, atomically: true, encoding: .utf8)
+        try bench.administer("schema", "--import", file)
+        try bench.deploy()
+        try bench.workshop.edit(bench.first, "insert Book title=Dune")
+        try bench.sync(bench.first, "--environment", "production")
+        try bench.share(bench.first)
+    }
+
+    @Test func whatWasSharedInDevelopmentMayBeSharedInProduction() throws {
+        let bench = try Bench()
+        try bench.workshop.edit(bench.first, "insert Book title=Dune")
+        try bench.sync(bench.first)
+        try bench.share(bench.first)
+        try bench.deploy()
+        let desk = try bench.workshop.library("Desk.sqlite")
+        try bench.workshop.edit(desk, "insert Book title=Emma")
+        try bench.sync(desk, "--environment", "production")
+        try bench.share(desk)
+    }
+
     @Test func aSettingSaysItForStoresThatHaveNoneYet() throws {
         let bench = try Bench()
         try bench.sync(bench.first)
@@ -94,11 +118,17 @@ private struct Bench {
         try workshop.done(["sync", store] + words + settings)
     }
 
-    func deploy() throws {
-        try workshop.done([
-            "service", "schema", "--deploy", "--container", service.text("container"), "--data",
-            workshop.path("service"),
-        ])
+    func deploy() throws { try administer("schema", "--deploy") }
+
+    func administer(_ words: String...) throws {
+        try workshop.done(
+            ["service"] + words + [
+                "--container", service.text("container"), "--data", workshop.path("service"),
+            ])
+    }
+
+    func share(_ store: String) throws {
+        try workshop.done(["share", store, "make", "--objects", "Book"] + service.settings)
     }
 
     func titles(_ store: String) throws -> [String] {

@@ -228,19 +228,7 @@ import Testing
         type: String
     ) throws {
         let workshop = try Workshop()
-        let model = workshop.path("Derived.xcdatamodel")
-        try FileManager.default.createDirectory(atPath: model, withIntermediateDirectories: true)
-        try workshop.write(
-            """
-            <?xml version="1.0" encoding="UTF-8"?>
-            <model type="com.apple.IDECoreDataModeler.DataModel" documentVersion="1.0">
-                <entity name="Note">
-                    <attribute name="title" optional="YES" attributeType="String"/>
-                    <attribute name="search" optional="YES" attributeType="String" derived="YES" \
-            derivationExpression="canonical:(title)"/>
-                </entity>
-            </model>
-            """, to: "Derived.xcdatamodel/contents")
+        let model = try workshop.derivedModel()
         let store = workshop.path("Notes.sqlite")
         try workshop.done(["create", store, "--model", model])
         try workshop.edit(store, "insert Note title=Élan")

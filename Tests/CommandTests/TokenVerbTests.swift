@@ -138,4 +138,10 @@ import Testing
         let json = try workshop.done(["model", "schema", Workshop.model, "--json"]).json
         #expect((json["schema"] as? String).map { $0 + "\n" } == text)
     }
+
+    @Test func theSchemaOfAModelLacksWhatStoresCompute() throws {
+        let text = try workshop.done(["model", "schema", workshop.derivedModel()]).output
+        #expect(text.contains("CD_title") && !text.contains("CD_search"))
+        #expect(text.contains("RECORD TYPE CDMirrorShareRoot"))
+    }
 }

@@ -70,6 +70,11 @@ package struct RecordMapping: Sendable {
         return attributes
     }
 
+    /// Whether an attribute is part of a record: what each store computes for itself is not.
+    package func travels(_ slot: Int, of entity: EntityLayout) -> Bool {
+        derivedSlots[entity.number]?.contains(slot) != true
+    }
+
     package func recordType(of entity: Int32) -> String { recordTypes[entity] ?? "" }
 
     /// The whole record of an object.
@@ -382,7 +387,7 @@ extension RecordMapping {
         var fields: [String: [String: String]] = [:]
         for entity in layout.entities {
             var own = [RecordNames.entityName: FieldType.string.rawValue]
-            for slot in entity.attributes.indices {
+            for slot in entity.attributes.indices where travels(slot, of: entity) {
                 let attribute = entity.attributes[slot].attribute
                 let field = names.attribute(slot, of: entity)
                 own[field.plain] = FieldNames.wireType(of: attribute)

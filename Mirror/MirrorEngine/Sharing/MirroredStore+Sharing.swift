@@ -45,9 +45,6 @@ extension MirroredStore {
         "share-root-\(settings.platform.randomness.uuid().uuidString)"
     }
 
-    /// The type of the record below which a share is.
-    package static let shareRootType = RecordNames.shareRootType
-
     /// The zone's shares as the service told them last.
     package func shares() throws -> [Record] {
         try read { mirror in

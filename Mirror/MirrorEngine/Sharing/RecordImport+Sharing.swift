@@ -10,7 +10,7 @@ extension RecordImport {
     /// Takes a share, or the record below which one shares, out of what comes. Returns whether the
     /// record was one of these.
     func takeSharing(_ record: Record) throws -> Bool {
-        if record.recordType == RecordNames.shareRootType { return true }
+        if record.recordType == ShareRoot.recordType { return true }
         guard record.isShare else { return false }
         if record.deleted {
             try mirror.ledger.dropShare(record.recordName)

@@ -15,8 +15,7 @@ package struct ZoneShares: Sendable {
     package func creation(
         title: String? = nil, permission: ShareParticipant.Permission = .none
     ) -> RecordRequest {
-        let root = Record(
-            recordName: mirrored.newShareRootName, recordType: MirroredStore.shareRootType)
+        let root = ShareRoot.record(named: mirrored.newShareRootName)
         var share = Self.share(named: "Share-\(root.recordName)", title, permission)
         share.sharedRoot = root.recordName
         return modification([RecordOperation(.create, root), RecordOperation(.create, share)])

@@ -111,7 +111,7 @@ private struct ComparisonReading {
 
     /// Shares, and the records below which one shares, stand for no object.
     private func isOfSharing(_ record: Record) -> Bool {
-        record.isShare || record.recordType == MirroredStore.shareRootType
+        record.isShare || record.recordType == ShareRoot.recordType
     }
 
     /// Notes a record that the selection keeps from this store.

@@ -27,6 +27,7 @@ struct ModelSchema {
         }
         for entity in layout.entities { try learn(entity) }
         for kind in PairCatalog(layout: layout).kinds { learn(kind) }
+        learn(ShareRoot.fields, of: ShareRoot.recordType)
     }
 
     var schema: RecordSchema {
@@ -54,6 +55,7 @@ struct ModelSchema {
                 hasSealed = true
                 continue
             }
+            guard mapping.travels(slot, of: entity) else { continue }
             whole.attributes[slot] = Self.sample(of: attribute.attributeType)
         }
         for slot in entity.toOnes.indices {
@@ -75,10 +77,12 @@ struct ModelSchema {
         types[record.recordType]?["CD_mirrorWrites"] = "STRING"
     }
 
-    private mutating func learn(_ record: Record) {
-        for (name, value) in record.fields {
+    private mutating func learn(_ record: Record) { learn(record.fields, of: record.recordType) }
+
+    private mutating func learn(_ fields: RecordFields, of recordType: String) {
+        for (name, value) in fields {
             guard let value else { continue }
-            types[record.recordType, default: [:]][name] = value.schemaType
+            types[recordType, default: [:]][name] = value.schemaType
         }
     }
 

@@ -21,6 +21,7 @@ struct RuleLaws {
     private func smallestNameSurvives() -> [String] {
         let keys = memory.keys.makers.filter { key, names in
             !memory.keys.spoiled.contains(key) && names.isDisjoint(with: log.endedObjects)
+                && !joinsOthers(names)
         }
         world.statistics.count(
             .keyCollision, times: memory.keys.makers.values.count { $0.count > 1 })
@@ -35,6 +36,14 @@ struct RuleLaws {
                 + (image.objects[smallest] == nil ? "it is not" : "are others")
                 + ": \(others.sorted().map { String($0.suffix(6)) })."
         }.sorted()
+    }
+
+    /// Whether one of these objects has another key in common with an object that is none of them:
+    /// the two become one by that key, whose survivor may have another name.
+    private func joinsOthers(_ names: Set<String>) -> Bool {
+        memory.keys.makers.values.contains { others in
+            !others.isDisjoint(with: names) && !others.isSubset(of: names)
+        }
     }
 
     /// Of edits that differ in time and whose devices had seen nothing later, the latest stays.

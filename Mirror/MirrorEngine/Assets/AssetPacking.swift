@@ -3,9 +3,16 @@ internal import RecordWire
 internal import Stores
 
 /// Takes the large values out of records that are to be sent, and names them by their receipts.
-struct AssetPacking {
-    let mirror: MirrorTransaction
-    let support: AssetSupport
+final class AssetPacking {
+    private let mirror: MirrorTransaction
+    private let support: AssetSupport
+    private let split: AssetSplit
+
+    init(mirror: MirrorTransaction, support: AssetSupport) {
+        self.mirror = mirror
+        self.support = support
+        split = AssetSplit(settings: mirror.settings)
+    }
 
     /// What came of a record.
     struct Parcel {
@@ -23,8 +30,7 @@ struct AssetPacking {
     func pack(_ record: inout Record, of entry: RecordEntry, upon base: Record?) throws -> Parcel {
         guard support != .none else { return Parcel(result: record) }
         let layout = try mirror.layout(of: entry.row)
-        let moved = AssetSplit(settings: mirror.settings)
-            .split(&record.fields, of: layout, upon: base)
+        let moved = split.split(&record.fields, of: layout, upon: base)
         var parcel = Parcel(result: record)
         guard !moved.isEmpty else { return parcel }
         guard case .upTo(let bytesMax) = support else {

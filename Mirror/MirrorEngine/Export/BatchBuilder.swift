@@ -18,7 +18,7 @@ struct BatchBuilder {
     private let recordsMax: Int
     /// A record did not fit any more; it begins the next batch.
     private var isClosed = false
-    private let support: AssetSupport
+    private let packing: AssetPacking
     /// Nothing is sent: what would be, gets its name.
     private var isNaming = false
     /// What is shared, once the first pair asks.
@@ -28,7 +28,7 @@ struct BatchBuilder {
     /// `recordsMax` is less than the settings' where the service would not take as many at a time.
     init(mirror: MirrorTransaction, recordsMax: Int, assets: AssetSupport = .none) {
         self.mirror = mirror
-        support = assets
+        packing = AssetPacking(mirror: mirror, support: assets)
         self.recordsMax = max(1, min(recordsMax, mirror.settings.batchRecordsMax))
     }
 
@@ -65,25 +65,27 @@ struct BatchBuilder {
         let isPlain = try mirror.ledger.isPlain
         var sent = SentBatch(capacity: batch.bytes)
         for index in batch.items.indices {
-            let item = batch.items[index]
-            let named = try mirror.mapping.digestible(item.result)
+            let subject = batch.items[index].subject
+            var result = batch.items[index].result
+            let named = try mirror.mapping.digestible(result)
             var fields = RecordArchive.encodeFields(named.fields)
             let id = try naming.writeID(
-                of: named, fields: fields, transaction: item.subject.transaction)
+                of: named, fields: fields, transaction: subject.transaction)
             if isPlain {
                 carry(id, at: index)
+                result = batch.items[index].result
             } else {
                 batch.items[index].operation.record.writeID = id
             }
-            let result = batch.items[index].result
-            if isPlain || result.fields != named.fields {
+            if isPlain || mirror.mapping.sealer != nil {
                 fields = RecordArchive.encodeFields(result.fields)
             }
-            batch.items[index].archivedFields = fields
-            let isUpsert = item.subject.isUpsert
-            sent.append(
-                item.operation.record.recordName, mark: isUpsert ? id : "",
-                record: isUpsert ? Ledger.archive(result, fields) : nil)
+            batch.items[index].keep(fields)
+            if subject.isUpsert {
+                sent.append(result, mark: id, fields: fields)
+            } else {
+                sent.append(deletionOf: result.recordName)
+            }
         }
         try mirror.ledger.logExport(of: batch)
         try mirror.ledger.keepSent(sent, as: batch.identifier)
@@ -147,11 +149,12 @@ struct BatchBuilder {
             guard let last = entries.last else { return batch.lastKey = nil }
             cursor = last.key
             let live = entries.filter { !$0.needsCloudDelete }.map(\.row)
-            let rows = Dictionary(
-                try mirror.store.rows(live).map { ($0.id, $0) }, uniquingKeysWith: { one, _ in one }
-            )
+            // The rows that are there, in the order of their lines.
+            var rows = try mirror.store.rows(live)[...]
             for entry in entries where !isFull {
-                try add(entry, row: rows[entry.row])
+                var row: Row?
+                if !entry.needsCloudDelete, rows.first?.id == entry.row { row = rows.popFirst() }
+                try add(entry, row: row)
                 if !isClosed { batch.lastKey = entry.key }
             }
         }
@@ -220,7 +223,10 @@ struct BatchBuilder {
         var transaction = entry.pendingTransaction
         if transaction <= 0 { transaction = try mirror.newestTransaction() }
         let subject = ExportBatch.Subject.object(key: entry.key, transaction: transaction)
-        guard append(subject, kind, record, result), transaction != entry.pendingTransaction
+        // What is made anew without assets stands as it is sent.
+        let isPart = kind == .update || record.hasAssets
+        guard append(subject, kind, record, isPart ? result : nil),
+            transaction != entry.pendingTransaction
         else { return }
         try mirror.ledger.setPendingTransaction(transaction, key: entry.key)
     }
@@ -249,7 +255,6 @@ struct BatchBuilder {
             }
         }
         record.replays = lost.recordChangeTag.map { [Replay(tag: $0)] } ?? []
-        let packing = AssetPacking(mirror: mirror, support: support)
         let uploads = try packing.address(&record, of: entry, row).uploads
         guard !isHeldUp(by: uploads) else { return true }
         append(.replay(key: entry.key), live == nil ? .create : .update, record, result)
@@ -326,7 +331,6 @@ struct BatchBuilder {
     private mutating func moveAssets(
         of record: inout Record, _ entry: RecordEntry, upon base: Record?
     ) throws -> Record? {
-        let packing = AssetPacking(mirror: mirror, support: support)
         let parcel = try packing.pack(&record, of: entry, upon: base)
         if isNaming { return parcel.result }
         if let refusal = parcel.refusal {
@@ -420,7 +424,7 @@ struct BatchBuilder {
     @discardableResult
     private mutating func append(
         _ subject: ExportBatch.Subject, _ kind: RecordOperation.Kind, _ record: Record,
-        _ result: Record
+        _ result: Record?
     ) -> Bool {
         let bytes = record.approximateBytes
         guard batch.uploads.isEmpty else {
@@ -431,8 +435,7 @@ struct BatchBuilder {
             isClosed = true
             return false
         }
-        batch.items.append(
-            .init(subject: subject, operation: RecordOperation(kind, record), result: result))
+        batch.items.append(.init(subject, RecordOperation(kind, record), result: result))
         batch.bytes += bytes
         return true
     }

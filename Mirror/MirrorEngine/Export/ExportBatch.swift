@@ -33,10 +33,33 @@ package struct ExportBatch: Hashable, Sendable {
     package struct Item: Hashable, Sendable {
         package var subject: Subject
         package var operation: RecordOperation
-        /// The whole record as it will stand once the operation is applied.
-        package var result: Record
+        /// nil where the operation has all of it.
+        private var whole: Record?
         /// The archive of the result's fields, once the batch is whole.
         package var archivedFields = Data()
+
+        init(_ subject: Subject, _ operation: RecordOperation, result: Record?) {
+            self.subject = subject
+            self.operation = operation
+            whole = result
+        }
+
+        /// The whole record as it will stand once the operation is applied.
+        package var result: Record {
+            get {
+                if let whole { return whole }
+                var record = operation.record
+                record.writeID = nil
+                return record
+            }
+            set { whole = newValue }
+        }
+
+        /// Keeps the archive of the result's fields, for who writes them again.
+        mutating func keep(_ archive: Data) {
+            archivedFields = archive
+            if whole == nil { operation.record.fields.keep(archive) }
+        }
     }
 
     /// Names the batch in the log of exports.

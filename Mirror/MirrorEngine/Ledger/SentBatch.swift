@@ -1,4 +1,5 @@
 internal import Foundation
+internal import RecordWire
 
 /// What one request sends, in one piece: nearly every batch is answered as a whole, and a row for
 /// each record would be written only to be deleted.
@@ -22,13 +23,30 @@ struct SentBatch {
 
     init(capacity: Int = 0) { bytes.reserveCapacity(capacity) }
 
-    mutating func append(_ recordName: String, mark: String, record: Data?) {
+    /// Appends a record as it will stand; `fields` is the archive of its fields.
+    mutating func append(_ record: Record, mark: String, fields: Data) {
+        let place = append(record.recordName, mark: mark, bytes: Self.noRecord)
+        let former = bytes.count
+        RecordArchive.append(record, fields: fields, to: &bytes)
+        let length = UInt32(bytes.count - former)
+        withUnsafeBytes(of: length.littleEndian) {
+            bytes.replaceSubrange(place..<place + Self.lengthBytes, with: $0)
+        }
+    }
+
+    mutating func append(deletionOf recordName: String) {
+        _ = append(recordName, mark: "", bytes: Self.noRecord)
+    }
+
+    /// Appends all but the record. Returns where its length stands.
+    private mutating func append(_ recordName: String, mark: String, bytes count: UInt32) -> Int {
         append(UInt32(recordName.utf8.count))
         append(UInt32(mark.utf8.count))
-        append(record.map { UInt32($0.count) } ?? Self.noRecord)
+        let place = bytes.count
+        append(count)
         bytes.append(contentsOf: recordName.utf8)
         bytes.append(contentsOf: mark.utf8)
-        if let record { bytes.append(contentsOf: record) }
+        return place
     }
 
     private mutating func append(_ length: UInt32) {

@@ -18,7 +18,7 @@ struct FieldNames: Sendable {
 
     /// The name of a property's field, and of its companion where it has one: a date's or decimal's
     /// exact value, a link's place in an ordered list.
-    struct Names: Sendable {
+    final class Names: Sendable {
         let plain: String
         let companion: String?
         /// The field that says that there is no value, where an absent field stands for a default.
@@ -29,6 +29,16 @@ struct FieldNames: Sendable {
         let asset: String?
 
         var all: [String] { [plain, companion, cleared, fallback, asset].compactMap { $0 } }
+
+        init(
+            plain: String, companion: String?, cleared: String?, fallback: String?, asset: String?
+        ) {
+            self.plain = plain
+            self.companion = companion
+            self.cleared = cleared
+            self.fallback = fallback
+            self.asset = asset
+        }
     }
 
     private let attributes: [Int32: [Names]]
@@ -60,6 +70,17 @@ struct FieldNames: Sendable {
         }
         self.attributes = attributes
         self.toOnes = toOnes
+    }
+
+    /// The names of all attributes, by slot.
+    func attributes(of entity: EntityLayout) -> [Names] {
+        attributes[entity.number]
+            ?? entity.attributes.map { Names(plainOf: $0.name) }
+    }
+
+    /// The names of all to-one relationships, by slot.
+    func toOnes(of entity: EntityLayout) -> [Names] {
+        toOnes[entity.number] ?? entity.toOnes.map { Names(plainOf: $0.name) }
     }
 
     func attribute(_ slot: Int, of entity: EntityLayout) -> Names {
@@ -169,7 +190,7 @@ struct FieldNames: Sendable {
 }
 
 extension FieldNames.Names {
-    fileprivate init(plainOf name: String) {
+    fileprivate convenience init(plainOf name: String) {
         self.init(
             plain: RecordNames.field(name), companion: nil, cleared: nil, fallback: nil, asset: nil)
     }

@@ -5,7 +5,7 @@ package import RecordWire
 package import Stores
 
 /// How the objects of one model are spelled as records (SERVICE §7).
-package struct RecordMapping: Sendable {
+package final class RecordMapping: Sendable {
     package let layout: ModelLayout
     private let recordTypes: [Int32: String]
     let keys: RecordKeys
@@ -80,18 +80,20 @@ package struct RecordMapping: Sendable {
     /// The whole record of an object.
     package func record(named name: String, for state: ObjectState) throws -> Record {
         let entity = try layout(of: state)
-        var record = Record(recordName: name, recordType: recordType(of: state.entity))
-        record.fields[RecordNames.entityName] = .string(keys.entity(entity.name))
-        for slot in state.changes(from: nil) {
-            try write(slot, of: state, entity, named: name, into: &record.fields)
+        var fields: RecordFields = [RecordNames.entityName: .string(keys.entity(entity.name))]
+        for (slot, field) in names.attributes(of: entity).enumerated() {
+            if !state.attributes[slot].isNull {
+                try write(slot, field, of: state, entity, named: name, into: &fields)
+            } else if let cleared = field.cleared, hasDefault(slot, of: entity) {
+                fields[cleared] = .int64(1)
+            }
         }
-        for slot in entity.attributes.indices where state.attributes[slot].isNull {
-            guard hasDefault(slot, of: entity),
-                let cleared = names.attribute(slot, of: entity).cleared
-            else { continue }
-            record.fields[cleared] = .int64(1)
+        for (slot, field) in names.toOnes(of: entity).enumerated() {
+            guard let link = state.toOnes[slot] else { continue }
+            Self.write(link, field, into: &fields)
         }
-        return record
+        return Record(
+            recordName: name, recordType: recordType(of: state.entity), fields: fields)
     }
 
     /// The fields that carry the properties in `slots`, cleared ones as nil, where `base` is what
@@ -206,7 +208,9 @@ package struct RecordMapping: Sendable {
     func isReadable(_ slot: PropertySlot, of entity: EntityLayout, in record: Record) -> Bool {
         guard isWritten(slot, of: entity, in: record) else { return false }
         switch slot {
-        case .attribute(let index): return (try? value(of: index, entity, in: record)) != nil
+        case .attribute(let index):
+            let field = names.attribute(index, of: entity)
+            return (try? value(of: index, field, entity, in: record)) != nil
         case .toOne: return true
         }
     }
@@ -235,16 +239,16 @@ package struct RecordMapping: Sendable {
         of record: Record, entity: EntityLayout, unreadable: (MirrorError) throws -> Void
     ) throws -> ObjectState {
         var state = ObjectState(empty: entity)
-        for slot in entity.attributes.indices {
+        for (slot, field) in names.attributes(of: entity).enumerated() {
             do {
-                state.attributes[slot] = try value(of: slot, entity, in: record)
+                state.attributes[slot] = try value(of: slot, field, entity, in: record)
             } catch let error as MirrorError {
                 try unreadable(error)
             }
         }
         for slot in derivedSlots[entity.number] ?? [] { state.attributes[slot] = .null }
-        for slot in entity.toOnes.indices {
-            state.toOnes[slot] = link(slot, of: entity, in: record)
+        for (slot, field) in names.toOnes(of: entity).enumerated() {
+            state.toOnes[slot] = link(field, in: record)
         }
         return state
     }
@@ -260,9 +264,8 @@ package struct RecordMapping: Sendable {
     }
 
     private func value(
-        of slot: Int, _ entity: EntityLayout, in record: Record
+        of slot: Int, _ field: FieldNames.Names, _ entity: EntityLayout, in record: Record
     ) throws -> AttributeValue {
-        let field = names.attribute(slot, of: entity)
         guard let plain = present(field, in: record) else {
             if let carried = try carriedValue(slot, entity, in: record) { return carried }
             let isCleared = field.cleared.map { (record.fields[$0] ?? nil) != nil } ?? false
@@ -289,7 +292,7 @@ package struct RecordMapping: Sendable {
     }
 
     private func isSealed(_ slot: Int, _ entity: EntityLayout) -> Bool {
-        sealedSlots[entity.number]?.contains(slot) ?? false
+        !sealedSlots.isEmpty && sealedSlots[entity.number]?.contains(slot) ?? false
     }
 
     /// The field of a property, or that of its former name or its asset where only that has a
@@ -352,25 +355,36 @@ package struct RecordMapping: Sendable {
         switch slot {
         case .attribute(let index):
             let field = names.attribute(index, of: entity)
-            if isSealed(index, entity) {
-                let sealed = try seal(state.attributes[index], in: field.plain, of: name)
-                fields.updateValue(sealed, forKey: field.plain)
-                return
-            }
-            let (plain, exact) = AttributeCoding.fields(for: state.attributes[index])
-            if case .asset? = plain, let name = field.asset {
-                fields[name] = plain
-                return
-            }
-            fields.updateValue(plain, forKey: field.plain)
-            if let companion = field.companion { fields.updateValue(exact, forKey: companion) }
+            try write(index, field, of: state, entity, named: name, into: &fields)
         case .toOne(let index):
-            let field = names.toOne(index, of: entity)
-            let link = state.toOnes[index]
-            fields.updateValue(link.map { .string($0.recordName) }, forKey: field.plain)
-            if let companion = field.companion {
-                fields.updateValue(link?.orderKey.map { .int64($0) }, forKey: companion)
-            }
+            Self.write(state.toOnes[index], names.toOne(index, of: entity), into: &fields)
+        }
+    }
+
+    private func write(
+        _ slot: Int, _ field: FieldNames.Names, of state: ObjectState, _ entity: EntityLayout,
+        named name: String, into fields: inout RecordFields
+    ) throws {
+        if isSealed(slot, entity) {
+            let sealed = try seal(state.attributes[slot], in: field.plain, of: name)
+            fields.updateValue(sealed, forKey: field.plain)
+            return
+        }
+        let (plain, exact) = AttributeCoding.fields(for: state.attributes[slot])
+        if case .asset? = plain, let name = field.asset {
+            fields[name] = plain
+            return
+        }
+        fields.updateValue(plain, forKey: field.plain)
+        if let companion = field.companion { fields.updateValue(exact, forKey: companion) }
+    }
+
+    private static func write(
+        _ link: NamedLink?, _ field: FieldNames.Names, into fields: inout RecordFields
+    ) {
+        fields.updateValue(link.map { .string($0.recordName) }, forKey: field.plain)
+        if let companion = field.companion {
+            fields.updateValue(link?.orderKey.map { .int64($0) }, forKey: companion)
         }
     }
 }

@@ -7,8 +7,8 @@ internal import SQLiteStore
 internal import Stores
 
 /// The store, its ledger and the mirror's settings within one transaction: what every step of the
-/// mirror works on.
-struct MirrorTransaction {
+/// mirror works on. It is handed to all of them as one reference.
+final class MirrorTransaction {
     let store: StoreTransaction
     let ledger: Ledger
     let settings: MirrorSettings

@@ -2,9 +2,11 @@ internal import Foundation
 
 /// Appends values of a record to a buffer.
 struct ArchiveWriter {
-    private var bytes: [UInt8] = []
+    private(set) var bytes: [UInt8] = []
 
     init(capacity: Int = 256) { bytes.reserveCapacity(capacity) }
+
+    init(appendingTo bytes: consuming [UInt8]) { self.bytes = bytes }
 
     var data: Data { Data(bytes) }
 

@@ -26,6 +26,16 @@ public enum RecordArchive {
         return writer.data
     }
 
+    /// Appends those bytes to others.
+    public static func append(_ record: Record, fields: Data, to bytes: inout [UInt8]) {
+        var writer = ArchiveWriter(appendingTo: bytes)
+        bytes = []
+        writer.byte(version)
+        writer.head(of: record)
+        writer.raw(fields.dropFirst())
+        bytes = writer.bytes
+    }
+
     /// The record that `encode` was given. Throws `RecordArchiveError`.
     public static func decode(_ data: Data) throws -> Record {
         try read(data) { try $0.record() }

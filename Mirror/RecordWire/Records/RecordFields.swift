@@ -1,4 +1,4 @@
-internal import Foundation
+public import Foundation
 
 /// The fields of a record in the order of their names, each name once.
 ///
@@ -71,6 +71,11 @@ public struct RecordFields: Sendable {
         case .list: nil
         case .both(_, let bytes), .unread(let bytes, _): bytes
         }
+    }
+
+    /// Keeps what `RecordArchive.encodeFields` made of these fields, for who writes them again.
+    public mutating func keep(_ archive: Data) {
+        storage = .both(entries, archive.dropFirst())
     }
 
     /// Whether any of them belongs to sharing.

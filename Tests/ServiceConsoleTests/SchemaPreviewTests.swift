@@ -146,6 +146,29 @@ import Testing
         #expect(fields.map { $0["retiredFrom"] as? String } == ["2.10", nil])
     }
 
+    /// What was taken back reads otherwise than what was done.
+    @Test func theAuditTellsKeptFieldsFromRetiredOnes() throws {
+        defer { try? FileManager.default.removeItem(at: log) }
+        _ = try ask("POST", Self.path, Self.body(Self.book))
+        func last() throws -> [String: String]? {
+            try ask("GET", "audit").list().last?["details"] as? [String: String]
+        }
+        let wish = #"{"recordType":"Book","field":"isbn","from":"2.10"}"#
+        _ = try ask("POST", Self.path + "/retirements", wish)
+        #expect(try last() == ["retired": "Book.isbn", "from": "2.10"])
+        _ = try ask("POST", Self.path + "/deployment")
+        _ = try ask("DELETE", Self.path + "/production/fields/Book/isbn")
+        #expect(
+            try last()
+                == ["removed": "Book.isbn", "records": "0", "environment": "production"])
+        _ = try ask("DELETE", Self.path + "/development/retirements/Book/isbn")
+        #expect(try last() == ["kept": "Book.isbn", "environment": "development"])
+        let key = #"{"recordType":"Book","fields":["isbn"]}"#
+        _ = try ask("POST", Self.path + "/keys", key)
+        _ = try ask("DELETE", Self.path + "/development/keys/Book/isbn")
+        #expect(try last() == ["notUnique": "Book", "environment": "development"])
+    }
+
     /// A page of somebody else's sends the cookie, and lacks what the console's own page knows.
     @Test func otherPagesDeployNothing() throws {
         defer { try? FileManager.default.removeItem(at: log) }

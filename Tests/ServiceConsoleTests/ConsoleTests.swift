@@ -69,7 +69,7 @@ import Testing
         #expect(!page.contains("style=") && !page.contains("onclick") && !page.contains("<style"))
     }
 
-    /// Foreign text never becomes markup, and no secret stays where another page or person finds it.
+    /// Foreign text never becomes markup, and no secret stays where others find it.
     @Test func thePagesModulesMakeNoMarkupAndKeepNothing() throws {
         let fixture = try ConsoleFixture()
         let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent()

@@ -3,8 +3,8 @@ internal import RecordServer
 internal import RecordService
 internal import RecordWire
 
-/// What an administrator's program asks for beside what the page shows: schemas, roles, quotas,
-/// and what administrators did.
+/// What an administrator asks for beside records, users and tokens: schemas, roles, quotas, and
+/// what administrators did.
 enum Administration {
     case schema(container: String, environment: String)
     case takeSchema(container: String)

@@ -165,10 +165,10 @@ final class BackupDesk: Sendable {
     }
 }
 
-/// A backup as programs hear of it.
+/// A backup as administrators hear of it.
 struct BackupAnswer: Encodable {
     var name: String
-    /// Milliseconds since 1970; nil where it was not made.
+    /// When it was begun, in milliseconds since 1970.
     var made: Int64?
     /// Without its assets; nil where it is not there.
     var bytes: Int64?

@@ -3,7 +3,7 @@ internal import RecordServer
 internal import RecordService
 internal import RecordWire
 
-/// What an administrator's program changes in a schema beside taking in and deploying one.
+/// What an administrator changes in a schema beside taking in and deploying one.
 enum SchemaAdministration {
     /// A field of a record type in an environment.
     struct Field {

@@ -4,7 +4,7 @@ internal import RecordServer
 internal import RecordService
 internal import RecordWire
 
-/// What an administrator's program asks for about where records and assets are.
+/// What an administrator asks for about where records and assets are.
 enum StorageAdministration {
     case backups
     case backUp

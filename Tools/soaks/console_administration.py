@@ -81,6 +81,53 @@ class Desk:
         browser.press("Look through the bucket")
         self.told("in a folder")
         browser.shoot("storage")
+        self.damaged_backup()
+        self.bucket()
+
+    def damaged_backup(self):
+        browser = self.browser
+        name = self.driver.find_element(By.CSS_SELECTOR, "tbody code").text
+        file = self.service.data / "backups" / name
+        sound = file.read_bytes()
+        file.write_bytes(b"no database" * 100)
+        browser.press("Check")
+        self.told("is not whole")
+        row = self.driver.find_element(By.XPATH, "//tbody/tr").text
+        assert "not known" in row and "sound" not in row, row
+        file.write_bytes(sound)
+        browser.press("Check")
+        self.told("is sound.")
+
+    def bucket(self):
+        """What a bucket would answer, in its place: none is at hand. Names in it are a stranger's."""
+        browser = self.browser
+        name = "<img src=x onerror=document.title='owned'>"
+        report = {"objects": 3, "orphanCount": 2, "orphanBytes": 1500, "young": 0, "removed": 0,
+                  "missingCount": 1, "orphans": [{"name": name, "bytes": 1500, "modified": 1}],
+                  "missing": [{"name": "gone", "bytes": 7}]}
+        self.driver.execute_script("""
+            const [report, real] = [arguments[0], window.fetch];
+            window.asked = [];
+            window.fetch = (address, wish) => {
+                if (!address.endsWith("/objects")) return real(address, wish);
+                window.asked.push(wish.method);
+                const removed = wish.method === "DELETE" ? 2 : 0;
+                return Promise.resolve(new Response(JSON.stringify({ ...report, removed })));
+            };
+            window.restoreFetch = () => { window.fetch = real; };""", report)
+        browser.press("Look through the bucket")
+        browser.until_text("Named by nothing: 2")
+        for text in [name, "1 more are not shown.", "Missing: 1", "gone"]:
+            assert text in browser.text(), text
+        browser.shoot("bucket")
+        browser.press("Remove what nothing names")
+        self.decline()
+        browser.press("Remove what nothing names")
+        self.agree("Remove", "2 objects", "1.5 kB", "bucket")
+        self.told("2 objects are removed.")
+        asked = self.driver.execute_script("window.restoreFetch(); return window.asked")
+        assert asked == ["GET", "DELETE", "GET"], asked
+        assert self.driver.title != "owned"
 
     def keys(self):
         browser = self.browser
@@ -240,6 +287,20 @@ class Desk:
                       "password changed", "grant changed", "token desk"]:
             assert words in browser.text(), words
         browser.shoot("audit")
+
+    def look_at_dialogs(self, prefix):
+        """What is asked and told in front of the page fits into the window."""
+        browser = self.browser
+        browser.go("Users and tokens")
+        for text, opener, name in [("Cleo", "Quota", "quota"), ("phone", "Revoke", "revoke")]:
+            self.press_beside(text, opener)
+            box = self.driver.find_element(By.TAG_NAME, "dialog")
+            wide = self.driver.execute_script(
+                "return arguments[0].scrollWidth > arguments[0].clientWidth", box)
+            assert not wide, name
+            browser.expect_narrow(name)
+            browser.shoot(prefix + name)
+            self.decline()
 
     def look_at_all(self, prefix):
         """Each view as it opens, and what opens in it."""

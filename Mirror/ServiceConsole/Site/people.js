@@ -123,7 +123,8 @@ class People {
     revoke(token) {
         return trying(async () => {
             const own = token.isOwn ? " You are signed in with it and will be signed out." : "";
-            if (!await confirmed(`Make the token “${token.label}” useless?${own}`, "Revoke")) return;
+            const question = `Make the ${token.kind} token “${token.label}” useless?${own}`;
+            if (!await confirmed(question, "Revoke")) return;
             this.showTokens(await service.revokeToken(token.id));
             tell("The token is revoked.");
         });

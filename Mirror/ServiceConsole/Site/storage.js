@@ -127,10 +127,11 @@ function bucket(context) {
             + `(${bytes(report.orphanBytes)}) from the bucket? Nobody brings them back, and another `
             + "service’s records may name them.";
         if (!await confirmed(question, "Remove")) return;
-        const after = await administration.removeObjects();
+        const { removed } = await administration.removeObjects();
+        const after = await administration.objects();
         if (!context.isShown()) return;
         place.replaceChildren(...objectsReport(after, () => remove(after)));
-        tell(`${number(after.removed)} objects are removed.`);
+        tell(`${number(removed)} objects are removed.`);
     });
     return [element("h2", {}, "Assets in a bucket"), element("p", { class: "soft" },
         "Where assets are in a bucket, it is compared with what records name; those in a folder the "

@@ -247,13 +247,27 @@ class Desk:
         self.told("look again")
         browser.press("See what would be added")
         browser.until_text("+ Book.pages INT64")
+        self.compare(file)
         browser.shoot("deployment")
         browser.press("Deploy to production")
         self.agree("Deploy", self.container)
         self.told("Production of")
 
+    def compare(self, file):
+        """A text from a file, beside what development has of records."""
+        self.driver.find_element(By.CSS_SELECTOR, "input[type=file]").send_keys(str(file.resolve()))
+        box = self.driver.find_element(By.NAME, "text")
+        self.browser.until(
+            lambda _: box.get_attribute("value") == file.read_text(), "the file's text")
+        self.fill("Take in a schema", other="development")
+        self.browser.press("Compare")
+        self.browser.until_text("- record type Note")
+        assert "- record type Book" not in self.browser.text()
+
     def retire(self):
         browser = self.browser
+        # What is typed elsewhere stays.
+        self.fill("Take in a schema", text="DEFINE SCHEMA")
         self.press_beside("colour", "Retire …")
         dialog = self.fill("Retire Book.colour", **{"from": "soon"})
         browser.press("Retire")
@@ -262,6 +276,10 @@ class Desk:
         browser.shoot("retire")
         browser.press("Retire")
         browser.until_text("from 2.10")
+        typed = self.driver.find_element(By.NAME, "text").get_attribute("value")
+        assert typed == "DEFINE SCHEMA", typed
+        named = "//button[@aria-label='Keep Book.colour']"
+        assert self.driver.find_elements(By.XPATH, named), "a button says of what it is"
         self.press_beside("colour", "Keep")
         self.told("All clients see Book.colour")
         self.press_beside("colour", "Retire …")

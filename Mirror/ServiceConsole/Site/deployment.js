@@ -6,6 +6,9 @@ import {
 import { administration } from "/console/administration.js";
 import { fieldsOf } from "/console/fields.js";
 
+/** What the service takes. */
+const bytesMax = 8 * 1024 * 1024;
+
 const marks = { "+": "added", "-": "lacking", "!": "another type" };
 
 /** Lines of a difference. The mark is told in words, too. */
@@ -22,8 +25,7 @@ function changesText(changes) {
 }
 
 /** A text of a schema, compared and taken into development. */
-function importForm(container, changed) {
-    const outcome = element("div", { "aria-live": "polite" });
+function importForm(container, outcome, changed) {
     const text = element("textarea", {
         name: "text", required: true, rows: "8", spellcheck: "false", class: "mono wide",
         placeholder: "DEFINE SCHEMA …",
@@ -33,6 +35,7 @@ function importForm(container, changed) {
     const file = element("input", {
         type: "file", accept: ".ckdb,text/plain", onchange: () => trying(async () => {
             if (file.files.length === 0) return;
+            if (file.files[0].size > bytesMax) throw new Error("No schema has more than 8 MiB.");
             text.value = await file.files[0].text();
             outcome.replaceChildren();
         }),
@@ -42,6 +45,7 @@ function importForm(container, changed) {
         const question = `Take ${changesText(changes)} into development of ${container}?`;
         if (!await confirmed(question, "Take in")) return;
         const made = await administration.importSchema(container, shownText);
+        form.reset();
         await changed();
         tell(`Development of ${container} has ${changesText(made.changes)} by it.`);
     });
@@ -72,8 +76,7 @@ function importForm(container, changed) {
 }
 
 /** What production would get, and the deed itself: of that, and of nothing else. */
-function deployment(container, changed) {
-    const outcome = element("div", { "aria-live": "polite" });
+function deployment(container, outcome, changed) {
     const deploy = (changes) => trying(async () => {
         // Where nothing is new, it may still be the first time.
         const question = `Add ${changesText(changes)} to production of ${container}? `
@@ -95,17 +98,23 @@ function deployment(container, changed) {
     element("div", { class: "actions" }, button("See what would be added", look)), outcome];
 }
 
-/** Puts a container's schema into `body`. */
+/** Puts a container's schema into `body`. What is typed there stays while the rest changes. */
 export async function containerSchema(body, context, place) {
+    const text = element("pre", { tabindex: "0" });
+    const fields = element("div", {});
+    const outcomes = ["import", "deployment"].map(() => element("div", { "aria-live": "polite" }));
     const show = async () => {
         const schema = await administration.schema(place.container, place.environment);
-        if (!context.isShown()) return;
-        body.replaceChildren(
-            element("details", { class: "panel" },
-                element("summary", {}, `Text of ${place.environment}`),
-                element("pre", { tabindex: "0" }, schema.text || "It is empty.")),
-            ...importForm(place.container, show), ...deployment(place.container, show),
-            ...fieldsOf(place, schema.recordTypes, show));
+        text.textContent = schema.text || "It is empty.";
+        fields.replaceChildren(...fieldsOf(place, schema.recordTypes, show));
+        // What was told was told of what there was.
+        for (const outcome of outcomes) outcome.replaceChildren();
     };
     await show();
+    if (!context.isShown()) return;
+    body.replaceChildren(
+        element("details", { class: "panel" },
+            element("summary", {}, `Text of ${place.environment}`), text),
+        ...importForm(place.container, outcomes[0], show),
+        ...deployment(place.container, outcomes[1], show), fields);
 }

@@ -17,6 +17,13 @@ export function button(title, onclick, kind) {
     return element("button", { type: "button", class: kind, onclick }, title);
 }
 
+/** A button of a table's row, which says what it is of to who does not see the row. */
+export function rowButton(title, of, onclick, kind) {
+    const made = button(title, onclick, kind);
+    made.setAttribute("aria-label", `${title} ${of}`);
+    return made;
+}
+
 /** A field with its label. */
 export function labelled(title, field) {
     return element("label", {}, title, field);

@@ -1,7 +1,7 @@
 // Fields of a container's schema: retired ones, and those that are unique together.
 
 import {
-    asked, button, choice, confirmed, element, labelled, number, table, tell, trying,
+    asked, choice, confirmed, element, labelled, number, rowButton, table, tell, trying,
 } from "/console/elements.js";
 import { administration } from "/console/administration.js";
 
@@ -55,12 +55,14 @@ class Fields {
     }
 
     deeds(type, field) {
+        const called = `${type.name}.${field.name}`;
         if (field.retiredFrom) {
             return element("div", { class: "actions" },
-                button("Keep", () => this.keep(type, field)),
-                button("Take out …", () => this.remove(type, field), "bad"));
+                rowButton("Keep", called, () => this.keep(type, field)),
+                rowButton("Take out …", called, () => this.remove(type, field), "bad"));
         }
-        return this.isDevelopment ? button("Retire …", () => this.retire(type, field)) : null;
+        return this.isDevelopment
+            ? rowButton("Retire …", called, () => this.retire(type, field)) : null;
     }
 
     typePart(type) {
@@ -117,7 +119,10 @@ class Fields {
         return [element("h3", {}, "Unique in each zone"), table("Unique fields", [
             { title: "Record type", cell: (key) => element("code", {}, key.recordType) },
             { title: "Fields", cell: (key) => element("code", {}, key.fields.join(", ")) },
-            { title: "", cell: (key) => button("Let be alike", () => this.free(key), "bad") },
+            {
+                title: "", cell: (key) => rowButton("Let be alike",
+                    `${key.recordType} (${key.fields.join(", ")})`, () => this.free(key), "bad"),
+            },
         ], keys, `No fields have to be unique in ${this.environment}.`),
         this.isDevelopment && types.length > 0 ? this.uniqueForm(types) : null];
     }

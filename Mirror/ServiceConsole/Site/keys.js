@@ -1,7 +1,7 @@
 // Keys with which servers sign their requests.
 
 import {
-    button, choice, confirmed, element, labelled, table, tell, time, trying,
+    choice, confirmed, element, labelled, rowButton, table, tell, time, trying,
 } from "/console/elements.js";
 import { administration } from "/console/administration.js";
 import { service } from "/console/service.js";
@@ -27,7 +27,7 @@ class Keys {
                 title: "",
                 cell: (key) => key.revoked
                     ? element("span", { class: "soft" }, "ended ", time(key.revoked))
-                    : button("End", () => this.end(key), "bad"),
+                    : rowButton("End", key.label, () => this.end(key), "bad"),
             },
         ], keys, "No server has a key."));
     }

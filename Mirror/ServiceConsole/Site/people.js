@@ -1,8 +1,8 @@
 // Users and tokens.
 
 import {
-    asked, button, bytes, checkbox, choice, confirmed, element, labelled, number, shown, table, tell,
-    time, trying,
+    asked, button, bytes, checkbox, choice, confirmed, element, labelled, number, rowButton, shown,
+    table, tell, time, trying,
 } from "/console/elements.js";
 import { personView } from "/console/person.js";
 import { service } from "/console/service.js";
@@ -43,7 +43,8 @@ class People {
                 title: "Bytes", isNumber: true,
                 cell: (user) => this.kept(user, "bytes", "bytesMax", bytes),
             },
-            { title: "", cell: (user) => button("Quota", () => this.changeQuota(user)) },
+            { title: "", cell: (user) => rowButton("Quota",
+                user.label || user.userRecordName, () => this.changeQuota(user)) },
         ], users, "There is no user."));
         this.showTokens(tokens);
         this.containers.replaceChildren(table("Containers", [
@@ -115,7 +116,8 @@ class People {
                 title: "",
                 cell: (token) => token.revoked
                     ? element("span", { class: "soft" }, "revoked ", time(token.revoked))
-                    : button("Revoke", () => this.revoke(token), "bad"),
+                    : rowButton("Revoke", `${token.kind} ${token.label}`,
+                        () => this.revoke(token), "bad"),
             },
         ], tokens, "There is no token."));
     }

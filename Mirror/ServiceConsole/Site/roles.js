@@ -1,7 +1,7 @@
 // What roles may do in the public database of a container, and who has them.
 
 import {
-    button, checkbox, choice, confirmed, element, labelled, table, tell, trying,
+    checkbox, choice, confirmed, element, labelled, rowButton, table, tell, trying,
 } from "/console/elements.js";
 import { administration } from "/console/administration.js";
 import { service } from "/console/service.js";
@@ -31,13 +31,17 @@ class Roles {
             { title: "Record type", cell: (grant) => element("code", {}, grant.recordType) },
             { title: "Role", cell: (grant) => element("code", {}, grant.role) },
             { title: "May", cell: rightsText },
-            { title: "", cell: (grant) => button("Forget all of the type",
+            { title: "", cell: (grant) => rowButton("Forget all of the type", grant.recordType,
                 () => this.forget(grant.recordType), "bad") },
         ], roles.grants, "Nothing is granted; the service’s own rules hold."));
         this.members.replaceChildren(table("Members", [
             { title: "Role", cell: (member) => element("code", {}, member.role) },
             { title: "User", cell: (member) => this.names.get(member.user) || member.user },
-            { title: "", cell: (member) => button("Take", () => this.take(member), "bad") },
+            {
+                title: "", cell: (member) => rowButton("Take",
+                    `${member.role} from ${this.names.get(member.user) || member.user}`,
+                    () => this.take(member), "bad"),
+            },
         ], roles.members, "Nobody has a role of this container."));
         const own = roles.grants.concat(roles.members).map((each) => each.role);
         this.roleNames.replaceChildren(...[...new Set(standardRoles.concat(own))]

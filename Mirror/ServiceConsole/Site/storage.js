@@ -1,7 +1,7 @@
 // Backups, and what a bucket of assets has too much and too little.
 
 import {
-    button, bytes, confirmed, element, number, table, tell, time, trying,
+    button, bytes, confirmed, element, number, rowButton, table, tell, time, trying,
 } from "/console/elements.js";
 import { administration } from "/console/administration.js";
 
@@ -45,8 +45,7 @@ class Backups {
                 title: "",
                 cell: (backup) => {
                     if (backup.bytes === undefined) return "";
-                    const check = button("Check", () => this.check(backup.name));
-                    check.setAttribute("aria-label", `Check ${backup.name}`);
+                    const check = rowButton("Check", backup.name, () => this.check(backup.name));
                     check.disabled = isAtWork;
                     return check;
                 },
@@ -56,16 +55,20 @@ class Backups {
         if (isAtWork) this.timer = setTimeout(() => this.lookAgain(), lookAgainMilliseconds);
     }
 
-    /** While one is at work; says what came of it. */
+    /** While one is at work. */
     async lookAgain() {
         const backups = await trying(() => administration.backups());
-        if (!backups || !this.context.isShown()) return;
+        if (backups && this.context.isShown()) this.follow(backups);
+    }
+
+    /** Shows what there is, and says `begun`, or what came of it: small ones are done by then. */
+    follow(backups, begun) {
         this.show(backups);
-        if (backups.some((backup) => backup.isAtWork)) return;
+        if (backups.some((backup) => backup.isAtWork)) return tell(begun ?? "");
         const last = backups.find((backup) => backup.name === this.asked);
-        if (!last) return;
+        if (!last) return undefined;
         const isBad = Boolean(last.failure) || last.damage?.length > 0 || last.lacking?.length > 0;
-        tell(isBad ? `${last.name} is not whole; see its line.`
+        return tell(isBad ? `${last.name} is not whole; see its line.`
             : `${last.name} is ${last.damage ? "sound" : "made"}.`, isBad);
     }
 
@@ -75,16 +78,15 @@ class Backups {
             const after = await administration.backUp();
             const known = new Set(before.map((backup) => backup.name));
             this.asked = after.find((backup) => !known.has(backup.name))?.name;
-            this.show(after);
-            tell("The backup is begun.");
+            this.follow(after, "The backup is begun.");
         });
     }
 
     check(name) {
         return trying(async () => {
             this.asked = name;
-            this.show(await administration.checkBackup(name));
-            tell(`${name} is looked through as a restore would.`);
+            const backups = await administration.checkBackup(name);
+            this.follow(backups, `${name} is looked through as a restore would.`);
         });
     }
 }

@@ -282,6 +282,7 @@ def walk_through_administration(service, token, folder):
     desk.storage()
     desk.audit()
     desk.look_at_all("wide-")
+    desk.end_the_session()
     refused = "Failed to load resource"
     lines = [line["message"] for line in browser.driver.get_log("browser")
              if refused not in line["message"]]

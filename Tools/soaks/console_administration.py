@@ -3,6 +3,7 @@
 import json
 import subprocess
 
+from selenium import webdriver
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.support.ui import Select
@@ -54,6 +55,15 @@ class Desk:
             assert name in dialog.text, (name, dialog.text)
         assert self.driver.switch_to.active_element.text == "Cancel", dialog.text
         self.browser.press(title)
+        self.browser.until(lambda driver: not driver.find_elements(By.TAG_NAME, "dialog"), title)
+
+    def agree_by_keyboard(self, title):
+        """The button stands before the one that is chosen at first."""
+        webdriver.ActionChains(self.driver).key_down(Keys.SHIFT).send_keys(Keys.TAB).key_up(
+            Keys.SHIFT).perform()
+        active = self.driver.switch_to.active_element
+        assert active.text == title, active.text
+        active.send_keys(Keys.ENTER)
         self.browser.until(lambda driver: not driver.find_elements(By.TAG_NAME, "dialog"), title)
 
     def decline(self):
@@ -205,7 +215,7 @@ class Desk:
         self.told("The role is given.")
         browser.shoot("roles")
         self.press_beside("editors", "Take")
-        self.agree("Take", "editors")
+        self.agree_by_keyboard("Take")
         browser.until_text("Nobody has a role")
         self.press_beside("Note", "Forget all of the type")
         self.agree("Forget", "Note", self.container)
@@ -319,6 +329,17 @@ class Desk:
             browser.expect_narrow(name)
             browser.shoot(prefix + name)
             self.decline()
+
+    def end_the_session(self):
+        """Who is signed out in the middle of a question is shown where to sign in."""
+        browser = self.browser
+        browser.go("Users and tokens")
+        self.press_beside("Cleo", "Quota")
+        self.driver.delete_all_cookies()
+        browser.press("Keep")
+        browser.until_text("By token")
+        assert not self.driver.find_elements(By.TAG_NAME, "dialog")
+        assert "Cleo" not in browser.text()
 
     def look_at_all(self, prefix):
         """Each view as it opens, and what opens in it."""

@@ -187,7 +187,7 @@ let testTargets: [Target] = [
         "ServiceConsoleTests",
         uses: [
             "ServiceConsole", "RecordServer", "RecordService", "RecordWire", "Platform",
-            "MirrorTransport", "KeyTesting",
+            "SQLiteDriver", "MirrorTransport", "KeyTesting",
         ]),
     tests(
         "CloudKitTests",

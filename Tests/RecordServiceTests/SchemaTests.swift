@@ -106,6 +106,55 @@ import Testing
         #expect(nowhere?.code == .notFound)
     }
 
+    @Test func aPreviewTellsWhatADeedWouldDoAndDoesNothing() throws {
+        let schema = try RecordSchema(
+            text: """
+                DEFINE SCHEMA
+                CREATE ROLE Editor;
+                RECORD TYPE Note (
+                    title STRING QUERYABLE,
+                    GRANT CREATE TO Editor
+                    // diptych: UNIQUE (title)
+                );
+                """)
+        func preview() throws -> SchemaDifference {
+            try accounts.previewOfImport(schema, container: container)
+        }
+        let shown = try preview()
+        #expect(shown.lines.contains("+ Note: UNIQUE (title)"))
+        #expect(try fixture.service.queryableFields(container: container).isEmpty)
+        #expect(try accounts.grants(container: container).isEmpty)
+        // No key was left behind: two of one title are taken, and refused by the next preview.
+        for name in ["a", "b"] {
+            #expect(try save(note(name, ["title": .string("t")]), fixture) == nil)
+        }
+        let refused = #expect(throws: RecordError.self) { try preview() }
+        #expect(refused?.code == .uniqueFieldError)
+        _ = try fixture.modify([
+            RecordOperation(.forceDelete, Record(recordName: "b", recordType: ""))
+        ])
+        let now = try preview()
+        #expect(try accounts.importSchema(schema, container: container) == now)
+
+        let production = inProduction()
+        try production.createZone(ServiceFixture.zone)
+        let added = try accounts.previewOfDeployment(container: container)
+        #expect(added.lines.contains("+ Note.title STRING QUERYABLE"))
+        // Production takes everything still.
+        #expect(try save(note("c", ["early": .double(1)]), production) == nil)
+        let other = #expect(throws: RecordError.self) {
+            try accounts.deploySchema(
+                container: container, agreed: Array(added.lines.dropLast()))
+        }
+        #expect(other?.code == .conflict)
+        #expect(try save(note("d", ["early": .double(1)]), production) == nil)
+        // What production has learnt from records meanwhile counts as well.
+        let rest = try accounts.previewOfDeployment(container: container)
+        #expect(added.lines.first == "+ record type Note" && rest != added)
+        #expect(try accounts.deploySchema(container: container, agreed: rest.lines) == rest)
+        #expect(try save(note("e", ["late": .double(1)]), production) != nil)
+    }
+
     @Test func theWorldWritesNothing() throws {
         let text = "DEFINE SCHEMA RECORD TYPE N ( GRANT WRITE TO \"_world\" );"
         #expect(throws: RecordError.self) {

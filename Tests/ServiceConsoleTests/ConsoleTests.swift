@@ -69,6 +69,28 @@ import Testing
         #expect(!page.contains("style=") && !page.contains("onclick") && !page.contains("<style"))
     }
 
+    /// Foreign text never becomes markup, and no secret stays where others find it.
+    @Test func thePagesModulesMakeNoMarkupAndKeepNothing() throws {
+        let fixture = try ConsoleFixture()
+        let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+            .deletingLastPathComponent().deletingLastPathComponent()
+            .appendingPathComponent("Mirror/ServiceConsole/Site")
+        let names = try FileManager.default.contentsOfDirectory(atPath: folder.path)
+        #expect(names.count > 20)
+        for name in names where name != "index.html" {
+            #expect(try fixture.send("GET", "/console/" + name).status == 200, "\(name)")
+            let text = try String(
+                contentsOf: folder.appendingPathComponent(name), encoding: .utf8)
+            for word in [
+                "innerHTML", "outerHTML", "insertAdjacentHTML", "document.write", "eval(",
+                "Function(", "localStorage", "sessionStorage", "indexedDB", "document.cookie",
+                ".style", "http:",
+            ] where name.hasSuffix(".js") && !(name == "charts.js" && word == "http:") {
+                #expect(!text.contains(word), "\(name) says \(word)")
+            }
+        }
+    }
+
     // MARK: Sessions
 
     @Test func onlyAGoodTokenLetsIn() throws {

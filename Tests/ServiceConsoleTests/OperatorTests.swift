@@ -130,7 +130,8 @@ import Testing
         ("DELETE", "users/_a/password"), ("DELETE", "users/_a/identities"),
         ("DELETE", "users/_a/tokens"), ("GET", "keys"), ("POST", "keys"), ("DELETE", "keys/x"),
         ("POST", "schemas/c/keys"), ("POST", "schemas/c/retirements"),
-        ("POST", "schemas/c/production/difference"),
+        ("POST", "schemas/c/production/difference"), ("POST", "schemas/c/preview"),
+        ("GET", "schemas/c/deployment"), ("POST", "schemas/c/deployment"),
         ("DELETE", "schemas/c/production/fields/Book/colour"),
     ]) func onlyAdministratorsAsk(_ asked: (method: String, path: String)) throws {
         let path = asked.path.replacing("_a", with: anna)

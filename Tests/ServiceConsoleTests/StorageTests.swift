@@ -3,6 +3,7 @@ import Platform
 import RecordServer
 import RecordService
 import RecordWire
+import SQLiteDriver
 import ServiceConsole
 import Testing
 
@@ -54,6 +55,7 @@ import Testing
         #expect(name == "records-20231114T221320Z.sqlite")
         #expect(made["failure"] == nil && (made["lacking"] as? [String])?.isEmpty == true)
         #expect(made["bytes"] as? Int ?? 0 > 0)
+        #expect((made["made"] as? NSNumber)?.int64Value == 1_700_000_000_000)
         let path = folder.appendingPathComponent("backups/\(name)").path
         let copy = try RecordService(path: path, platform: .system)
         #expect(try copy.accounts.users().count == 2)
@@ -90,10 +92,43 @@ import Testing
         #expect(failed["failure"] as? String != nil && failed["bytes"] == nil)
     }
 
+    @Test func whatABackupLacksIsToldAlsoAfterAStart() throws {
+        defer { try? FileManager.default.removeItem(at: folder) }
+        try fixture.service.accounts.createContainer("broken")
+        let path = folder.appendingPathComponent("records.sqlite").path
+        let file = try #require(
+            try Connection(path: path).value(
+                "SELECT file FROM container_files WHERE container = 'broken'")?.string)
+        try Data("damaged".utf8).write(
+            to: URL(fileURLWithPath: ServiceAdministration.containersFolder(besides: path))
+                .appendingPathComponent(file))
+        _ = try ask("POST", "backups")
+        let made = try #require(try settled().first)
+        #expect(made["lacking"] as? [String] == ["broken"])
+        // Another knows of it by what the file says.
+        let name = try #require(made["name"] as? String)
+        let backups = folder.appendingPathComponent("backups")
+        let other = try ConsoleFixture(backups: backups)
+        for _ in 0..<2 {
+            let told = try #require(try ask("GET", "backups", of: other).list().first)
+            #expect(told["lacking"] as? [String] == ["broken"] && told["damage"] == nil)
+        }
+        // Of one that cannot be read nobody knows, and its own name tells no time.
+        let stranger = backups.appendingPathComponent("records-of-mine.sqlite")
+        try Data("no database, but quite long enough".utf8).write(to: stranger)
+        let told = try ask("GET", "backups", of: other).list()
+        #expect(told.map { $0["name"] as? String } == [name, "records-of-mine.sqlite"])
+        #expect(told.last?["lacking"] == nil && told.last?["made"] as? Int != nil)
+        let beside = try FileManager.default.contentsOfDirectory(atPath: backups.path)
+        #expect(!beside.contains { $0.hasSuffix("-wal") || $0.hasSuffix("-shm") })
+    }
+
     @Test func withoutAFolderThereAreNoBackupsAndWithoutABucketNoObjects() throws {
         defer { try? FileManager.default.removeItem(at: folder) }
         let plain = try ConsoleFixture()
-        for (method, path) in [("GET", "backups"), ("POST", "backups"), ("GET", "objects")] {
+        for (method, path) in [
+            ("GET", "backups"), ("POST", "backups"), ("GET", "objects"), ("DELETE", "objects"),
+        ] {
             #expect(try ask(method, path, of: plain).status == 400)
         }
         #expect(try ask("GET", "objects").text.contains("folder"))
@@ -103,7 +138,7 @@ import Testing
         defer { try? FileManager.default.removeItem(at: folder) }
         for (method, path) in [
             ("GET", "backups"), ("POST", "backups"), ("POST", "backups/x/check"),
-            ("GET", "objects"),
+            ("GET", "objects"), ("DELETE", "objects"),
         ] {
             let answer = try ask(method, path, token: fixture.tokenOfAnna.secret)
             #expect(answer.status == 403, "\(method) \(path)")
@@ -115,12 +150,16 @@ import Testing
     // MARK: Objects
 
     /// A bucket with one object that nothing names.
-    private struct Shelf: ObjectStore {
+    private final class Shelf: ObjectStore {
+        private let gone = Lock<[String]>([])
+        var removed: [String] { gone.withLock { $0 } }
         static let stray = "ab/" + String(repeating: "c", count: 62)
         var place: String { "a shelf" }
 
         func put(_ object: StoredObject, from descriptor: Int32) throws(ObjectStoreFailure) {}
-        func remove(_ name: String) throws(ObjectStoreFailure) {}
+        func remove(_ name: String) throws(ObjectStoreFailure) {
+            gone.withLock { $0.append(name) }
+        }
         func has(_ object: StoredObject) throws(ObjectStoreFailure) -> Bool { false }
 
         func get(
@@ -146,5 +185,28 @@ import Testing
         #expect(answer["missingCount"] as? Int == 0)
         let orphans = try #require(answer["orphans"] as? [[String: Any]])
         #expect(orphans.first?["name"] as? String == Shelf.stray)
+        #expect(answer["removed"] as? Int == 0)
+    }
+
+    @Test func whatTheBucketHasTooMuchIsRemovedAndNoted() throws {
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let shelf = Shelf()
+        let fixture = try ConsoleFixture(
+            audit: AuditLog(folder.appendingPathComponent("audit.jsonl"), by: "root"),
+            objects: ObjectPlace(shelf, cache: nil))
+        _ = try ask("GET", "objects", of: fixture)
+        let user = fixture.tokenOfAnna.secret
+        #expect(try ask("DELETE", "objects", of: fixture, token: user).status == 403)
+        #expect(shelf.removed.isEmpty)
+        let answer = try ask("DELETE", "objects", of: fixture).object()
+        #expect(answer["removed"] as? Int == 1 && answer["orphanCount"] as? Int == 1)
+        #expect(shelf.removed == [Shelf.stray])
+        let act = try #require(try ask("GET", "audit", of: fixture).list().last)
+        #expect(act["act"] as? String == "assetsRemoved" && act["by"] as? String == "token desk")
+        // A page of somebody else's cannot ask for it.
+        let session = try fixture.signIn(fixture.administrator.secret)
+        let forged = try fixture.send(
+            "DELETE", "/console/api/objects", headers: [("Cookie", session.cookie)])
+        #expect(forged.status == 403 && shelf.removed.count == 1)
     }
 }

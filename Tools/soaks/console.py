@@ -13,9 +13,12 @@ import tempfile
 import urllib.request
 
 from selenium import webdriver
+from selenium.common.exceptions import StaleElementReferenceException
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.support.ui import Select, WebDriverWait
+
+from console_administration import Desk
 
 CONTAINER = "iCloud.local.diptych"
 WAIT_SECONDS = 20
@@ -120,7 +123,10 @@ class Browser:
         self.folder = folder
 
     def until(self, condition, what):
-        return WebDriverWait(self.driver, WAIT_SECONDS).until(condition, what)
+        # A view may be drawn anew between the search for an element and the look at it.
+        wait = WebDriverWait(self.driver, WAIT_SECONDS,
+                             ignored_exceptions=[StaleElementReferenceException])
+        return wait.until(condition, what)
 
     def text(self):
         return self.driver.find_element(By.TAG_NAME, "body").text
@@ -131,7 +137,12 @@ class Browser:
     def press(self, title):
         path = f"//button[normalize-space()='{title}']"
         self.until(lambda driver: driver.find_elements(By.XPATH, path), f"no button {title}")
-        self.driver.find_elements(By.XPATH, path)[-1].click()
+        self.click(self.driver.find_elements(By.XPATH, path)[-1])
+
+    def click(self, button):
+        """As who scrolls there first: the foot of the window may be taken by what is told."""
+        self.driver.execute_script("arguments[0].scrollIntoView({ block: 'nearest' })", button)
+        button.click()
 
     def go(self, title):
         self.until(lambda driver: driver.find_elements(By.LINK_TEXT, title), f"no link {title}")
@@ -146,6 +157,16 @@ class Browser:
 
     def shoot(self, name):
         self.driver.save_screenshot(str(self.folder / f"{name}.png"))
+
+    def shoot_whole(self, name):
+        """From the top of the page to its end."""
+        height = self.driver.execute_script("return document.documentElement.scrollHeight")
+        width = self.driver.execute_script("return window.innerWidth")
+        size = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": width < 600}
+        self.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
+        self.shoot(name)
+        size["height"] = 900
+        self.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
 
     def expect_narrow(self, where):
         """The page itself never scrolls sideways."""
@@ -249,17 +270,37 @@ def walk_as_administrator(service, token, folder):
     browser.quit()
 
 
+def walk_through_administration(service, token, folder):
+    browser = Browser(folder)
+    browser.sign_in(service.url, token)
+    browser.until_text("Requests a minute")
+    desk = Desk(browser, service, CONTAINER)
+    desk.person()
+    desk.keys()
+    desk.roles()
+    desk.schema(folder)
+    desk.storage()
+    desk.audit()
+    desk.look_at_all("wide-")
+    desk.end_the_session()
+    refused = "Failed to load resource"
+    lines = [line["message"] for line in browser.driver.get_log("browser")
+             if refused not in line["message"]]
+    assert not lines, lines
+    browser.quit()
+
+
 def walk_by_keyboard(service, token, folder):
     browser = Browser(folder)
     browser.sign_in(service.url, token)
     browser.until_text("Requests a minute")
     reached = []
     browser.driver.execute_script("document.body.focus()")
-    for _ in range(14):
+    for _ in range(18):
         webdriver.ActionChains(browser.driver).send_keys(Keys.TAB).perform()
         reached.append(browser.driver.switch_to.active_element.text)
     for title in ["Overview", "Records", "Changes", "Shares", "Schema", "Let a device in", "Users and tokens",
-                  "Sign out"]:
+                  "Keys", "Roles", "Storage", "Audit", "Sign out"]:
         assert title in reached, (title, reached)
     browser.quit()
 
@@ -275,6 +316,9 @@ def walk_narrow_and_dark(service, token, folder):
         browser.until(lambda driver: driver.find_element(By.TAG_NAME, "h1").text == title, title)
         browser.expect_narrow(title)
         browser.shoot("narrow-" + title.split()[0].lower())
+    desk = Desk(browser, service, CONTAINER)
+    desk.look_at_all("narrow-")
+    desk.look_at_dialogs("narrow-")
     browser.quit()
 
 
@@ -284,12 +328,18 @@ def walk_as_user(service, folder):
     browser.sign_in(service.url, token)
     browser.until_text("Your devices")
     assert "Users and tokens" not in browser.text()
+    for title in ["Keys", "Roles", "Storage", "Audit"]:
+        assert title not in browser.text(), title
     browser.expect_narrow("Devices")
     browser.shoot("devices")
     browser.go("Records")
     browser.press("Open")
     browser.press("Find")
     browser.until_text("records")
+    browser.go("Schema")
+    browser.press("Open")
+    browser.until_text("views")
+    assert "Of a container" not in browser.text()
     browser.go("Devices")
     browser.press("Sign out")
     browser.quit()
@@ -303,7 +353,8 @@ def main():
         try:
             service.fill()
             token = service.administrator_token(pathlib.Path(place))
-            for walk in [walk_as_administrator, walk_by_keyboard, walk_narrow_and_dark]:
+            for walk in [walk_as_administrator, walk_through_administration, walk_by_keyboard,
+                         walk_narrow_and_dark]:
                 walk(service, token, folder)
                 print(walk.__name__.replace("_", " "), "passed")
             walk_as_user(service, folder)

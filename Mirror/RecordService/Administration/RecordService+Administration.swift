@@ -8,17 +8,17 @@ extension RecordService {
     }
 
     /// Looks through the bucket of assets, as `ServiceAdministration.compareObjects` does, and
-    /// removes nothing. Throws BAD_REQUEST where assets are in a folder, through which the service
-    /// itself looks each day.
+    /// removes what nothing names where `remover` is named, under whom that is noted. Throws
+    /// BAD_REQUEST where assets are in a folder, through which the service itself looks each day.
     package func compareObjects(
-        _ tell: (ObjectFinding) -> Void
+        removedBy remover: String? = nil, _ tell: (ObjectFinding) -> Void
     ) throws(RecordError) -> ObjectReport {
         guard let bucket = assets.bucket else {
             throw RecordError(
                 .badRequest,
                 "The assets are in a folder, which the service itself looks through each day.")
         }
-        return try ServiceAdministration(of: backend, accounts).compareObjects(
-            in: bucket, graceSeconds: limits.assets.graceSeconds, removes: false, tell)
+        return try administration(as: remover ?? "").compareObjects(
+            in: bucket, graceSeconds: limits.assets.graceSeconds, removes: remover != nil, tell)
     }
 }

@@ -114,6 +114,12 @@ public final class ServiceAdministration: Sendable {
         return try main.translating { try main.read { try CopyGaps.read($0) } }
     }
 
+    /// The same, of a backup that is asked nothing else. Throws what SQLite and the disk do. Cost:
+    /// opens the file and reads two of its tables.
+    package static func lackingContainers(ofBackup path: String) throws -> [String] {
+        try CopyGaps.read(try Connection.reading(path))
+    }
+
     /// What to do with a PostgreSQL database instead of a copy of a file.
     public static let ownTools = RecordError(
         .badRequest,

@@ -68,7 +68,9 @@ extension ServiceAccounts {
             try transaction.saveSchema(after.text, container: container, environment: environment)
             _ = try settleKeys(from: before, to: after, container, environment, transaction)
         }
-        try audit?.note(.schemaImported, container, ["notUnique": recordType])
+        try audit?.note(
+            .schemaImported, container,
+            ["notUnique": recordType, "environment": environment])
     }
 
     /// Brings the rows of keys from one schema to another. Returns whether keys were added.

@@ -49,8 +49,11 @@ extension ServiceAccounts {
             schema.setRetirement(of: field, in: recordType, to: version)
             try transaction.saveSchema(schema.text, container: container, environment: environment)
         }
+        let called = "\(recordType).\(field)"
         try audit?.note(
-            .schemaImported, container, ["retired": "\(recordType).\(field)"])
+            .schemaImported, container,
+            version.map { ["retired": called, "from": $0.description] }
+                ?? ["kept": called, "environment": environment])
     }
 
     /// How many records have a value in a field now. Cost: a line for each user.
@@ -114,7 +117,10 @@ extension ServiceAccounts {
         }
         try audit?.note(
             .schemaImported, container,
-            ["removed": "\(recordType).\(field)", "records": "\(before.records)"])
+            [
+                "removed": "\(recordType).\(field)", "records": "\(before.records)",
+                "environment": environment,
+            ])
         return before
     }
 }

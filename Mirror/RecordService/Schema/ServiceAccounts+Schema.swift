@@ -27,52 +27,111 @@ extension ServiceAccounts {
     public func importSchema(
         _ schema: RecordSchema, container: String
     ) throws(RecordError) -> SchemaDifference {
-        let development = DatabaseKey.development
-        try check(container, development)
-        let added = try backend.write(.container(container)) { transaction in
-            try transaction.holdSchema(ofContainer: container)
-            let before = try self.schema(container, development, transaction)
-            let former = try imported(container, development, transaction)
-            let used = try learnt(container, development, transaction)
-            let deployed = try imported(container, Self.production, transaction)
-            for other in [used, deployed] {
-                try Self.requireSameTypes(SchemaDifference(from: other, to: schema))
-            }
-            try transaction.saveSchema(
-                schema.text, container: container, environment: development)
-            try declare(schema, container, transaction)
-            _ = try settleKeys(from: former, to: schema, container, development, transaction)
-            return SchemaDifference(
-                from: before, to: try self.schema(container, development, transaction))
+        try check(container, DatabaseKey.development)
+        let added = try backend.write(.container(container)) {
+            try takeIn(schema, container, $0)
         }
         try audit?.note(.schemaImported, container, ["changes": "\(added.lines.count)"])
         return added
     }
 
+    /// What `importSchema` would return or throw, and nothing of it done. Writers of the container
+    /// wait as long as they would for the deed itself.
+    package func previewOfImport(
+        _ schema: RecordSchema, container: String
+    ) throws(RecordError) -> SchemaDifference {
+        try check(container, DatabaseKey.development)
+        return try undone(container) { try takeIn(schema, container, $0) }
+    }
+
     /// Adds to production what development has beyond it, and returns that. Nothing is ever taken
-    /// away, and from now on production takes only records that fit. Throws BAD_REQUEST for a field
-    /// that production has with another type, NOT_FOUND for an unknown container, and
-    /// UNIQUE_FIELD_ERROR where records of production have a natural key in common.
+    /// away, and from now on production takes only records that fit. Where `agreed` is given, it is
+    /// what somebody agreed to, as `SchemaDifference.lines` tells it: CONFLICT is thrown where it
+    /// would be something else by now. Throws BAD_REQUEST for a field that production has with
+    /// another type, NOT_FOUND for an unknown container, and UNIQUE_FIELD_ERROR where records of
+    /// production have a natural key in common.
     @discardableResult
-    public func deploySchema(container: String) throws(RecordError) -> SchemaDifference {
+    public func deploySchema(
+        container: String, agreed: [String]? = nil
+    ) throws(RecordError) -> SchemaDifference {
         try check(container, Self.production)
         let added = try backend.write(.container(container)) { transaction in
-            try transaction.holdSchema(ofContainer: container)
-            let former = try imported(container, Self.production, transaction)
-            let from = try self.schema(container, DatabaseKey.development, transaction)
-            let before = try self.schema(container, Self.production, transaction)
-            try Self.requireSameTypes(SchemaDifference(from: before, to: from))
-            let after = before.merged(with: from)
-            try transaction.saveSchema(
-                after.text, container: container, environment: Self.production)
-            _ = try settleKeys(from: former, to: after, container, Self.production, transaction)
-            return SchemaDifference(from: before, to: after)
+            let added = try deploy(container, transaction)
+            guard agreed == nil || agreed == added.lines else {
+                throw RecordError(
+                    .conflict,
+                    "Development or production has changed since this was shown; look again.")
+            }
+            return added
         }
         try audit?.note(.schemaDeployed, container, ["changes": "\(added.lines.count)"])
         return added
     }
 
+    /// What `deploySchema` would return or throw, and nothing of it done. Writers of the container
+    /// wait as long as they would for the deed itself.
+    package func previewOfDeployment(
+        container: String
+    ) throws(RecordError) -> SchemaDifference {
+        try check(container, Self.production)
+        return try undone(container) { try deploy(container, $0) }
+    }
+
     // MARK: Parts
+
+    private func takeIn(
+        _ schema: RecordSchema, _ container: String, _ transaction: any BackendTransaction
+    ) throws -> SchemaDifference {
+        let development = DatabaseKey.development
+        try transaction.holdSchema(ofContainer: container)
+        let before = try self.schema(container, development, transaction)
+        let former = try imported(container, development, transaction)
+        let used = try learnt(container, development, transaction)
+        let deployed = try imported(container, Self.production, transaction)
+        for other in [used, deployed] {
+            try Self.requireSameTypes(SchemaDifference(from: other, to: schema))
+        }
+        try transaction.saveSchema(schema.text, container: container, environment: development)
+        try declare(schema, container, transaction)
+        _ = try settleKeys(from: former, to: schema, container, development, transaction)
+        return SchemaDifference(
+            from: before, to: try self.schema(container, development, transaction))
+    }
+
+    private func deploy(
+        _ container: String, _ transaction: any BackendTransaction
+    ) throws -> SchemaDifference {
+        try transaction.holdSchema(ofContainer: container)
+        let former = try imported(container, Self.production, transaction)
+        let from = try self.schema(container, DatabaseKey.development, transaction)
+        let before = try self.schema(container, Self.production, transaction)
+        try Self.requireSameTypes(SchemaDifference(from: before, to: from))
+        let after = before.merged(with: from)
+        try transaction.saveSchema(after.text, container: container, environment: Self.production)
+        _ = try settleKeys(from: former, to: after, container, Self.production, transaction)
+        return SchemaDifference(from: before, to: after)
+    }
+
+    /// What `body` returns, after all that it wrote was undone.
+    private func undone(
+        _ container: String,
+        _ body: (any BackendTransaction) throws -> SchemaDifference
+    ) throws(RecordError) -> SchemaDifference {
+        var found: SchemaDifference?
+        var failure = RecordError(.atomicError, "This was a preview.")
+        do throws(RecordError) {
+            try backend.write(.container(container)) { transaction -> Void in
+                found = nil
+                found = try body(transaction)
+                // Whatever a transaction throws undoes it.
+                throw failure
+            }
+        } catch {
+            failure = error
+        }
+        guard let found else { throw failure }
+        return found
+    }
 
     func check(_ container: String, _ environment: String) throws(RecordError) {
         try requireContainer(container)

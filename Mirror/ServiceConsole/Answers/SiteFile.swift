@@ -33,6 +33,14 @@ struct SiteFile {
         "schema.js": (PackageResources.schema_js, script),
         "device.js": (PackageResources.device_js, script),
         "account.js": (PackageResources.account_js, script),
+        "administration.js": (PackageResources.administration_js, script),
+        "storage.js": (PackageResources.storage_js, script),
+        "keys.js": (PackageResources.keys_js, script),
+        "roles.js": (PackageResources.roles_js, script),
+        "acts.js": (PackageResources.acts_js, script),
+        "person.js": (PackageResources.person_js, script),
+        "deployment.js": (PackageResources.deployment_js, script),
+        "fields.js": (PackageResources.fields_js, script),
         "icon.svg": (PackageResources.icon_svg, "image/svg+xml"),
     ]
 

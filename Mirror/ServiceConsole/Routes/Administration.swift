@@ -3,11 +3,12 @@ internal import RecordServer
 internal import RecordService
 internal import RecordWire
 
-/// What an administrator's program asks for beside what the page shows: schemas, roles, quotas,
-/// and what administrators did.
+/// What an administrator asks for beside records, users and tokens: schemas, roles, quotas, and
+/// what administrators did.
 enum Administration {
     case schema(container: String, environment: String)
     case takeSchema(container: String)
+    case previewDeployment(container: String)
     case deploySchema(container: String)
     case roles(container: String)
     case grant(container: String)
@@ -23,6 +24,8 @@ enum Administration {
     /// nil for a path or a method of something else.
     init?(_ method: String, _ words: [String]) {
         switch (method, words.first, words.count) {
+        case ("GET", "schemas", 3) where words[2] == "deployment":
+            self = .previewDeployment(container: words[1])
         case ("GET", "schemas", 3): self = .schema(container: words[1], environment: words[2])
         case ("POST", "schemas", 2): self = .takeSchema(container: words[1])
         case ("POST", "schemas", 3) where words[2] == "deployment":
@@ -50,21 +53,28 @@ enum Administration {
     }
 
     private static let actsMax = 500
-    private static let schemaBytesMax = 8 << 20
+    static let schemaBytesMax = 8 << 20
 
     /// Throws what the service refuses, and BAD_REQUEST for a body that cannot be read.
     func perform(_ accounts: ServiceAccounts, _ request: HTTPRequest) throws -> HTTPResponse {
         switch self {
         case .schema(let container, let environment):
-            let schema = try accounts.schema(container: container, environment: environment)
-            return try .json(of: SchemaText(text: schema.text))
+            return try .json(
+                of: SchemaAnswer(
+                    accounts.schema(container: container, environment: environment)))
         case .takeSchema(let container):
             let wish: SchemaText = try request.wish(bytesMax: Self.schemaBytesMax)
             let schema = try RecordSchema(text: wish.text)
             return try .json(
                 of: ChangedLines(accounts.importSchema(schema, container: container)))
+        case .previewDeployment(let container):
+            return try .json(
+                of: ChangedLines(accounts.previewOfDeployment(container: container)))
         case .deploySchema(let container):
-            return try .json(of: ChangedLines(accounts.deploySchema(container: container)))
+            let agreed = try DeploymentWish.agreed(in: request)
+            return try .json(
+                of: ChangedLines(
+                    accounts.deploySchema(container: container, agreed: agreed)))
         case .roles(let container): return try Self.roles(accounts, container)
         case .grant(let container):
             let wish: GrantWish = try request.wish()
@@ -109,10 +119,24 @@ enum Administration {
 }
 
 /// A schema in the language of `.ckdb` files.
-struct SchemaText: Wish, Encodable {
+struct SchemaText: Wish {
     enum CodingKeys: String, CodingKey, CaseIterable { case text }
 
     var text: String
+}
+
+/// What was shown to whoever deploys; nil: whatever there is.
+struct DeploymentWish: Wish {
+    enum CodingKeys: String, CodingKey, CaseIterable { case changes }
+
+    var changes: [String]?
+
+    /// Programs may send no body at all.
+    static func agreed(in request: HTTPRequest) throws -> [String]? {
+        if case .bytes(let body) = request.body, body.isEmpty { return nil }
+        let wish: DeploymentWish = try request.wish(bytesMax: Administration.schemaBytesMax)
+        return wish.changes
+    }
 }
 
 /// What a schema has got, in lines for people.

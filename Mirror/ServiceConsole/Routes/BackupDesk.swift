@@ -21,6 +21,8 @@ final class BackupDesk: Sendable {
         var current: String?
         /// What came of the last ones, by name.
         var outcomes: [String: Outcome] = [:]
+        /// What those in the folder say of themselves, and when each was written last.
+        var lacks: [String: (written: Date, containers: [String])] = [:]
     }
 
     /// What is known of a backup since the service's start.
@@ -100,13 +102,48 @@ final class BackupDesk: Sendable {
 
     // MARK: What is there
 
-    /// Those in the folder and those that failed, by name.
+    /// Those in the folder and those that failed, by name. Cost: opens each that is seen for the
+    /// first time.
     func all() -> [BackupAnswer] {
         let (current, outcomes) = work.withLock { ($0.current, $0.outcomes) }
-        let names = Set(files()).union(outcomes.keys).union(current.map { [$0] } ?? [])
+        let files = Set(files())
+        work.withLock { $0.lacks = $0.lacks.filter { files.contains($0.key) } }
+        let names = files.union(outcomes.keys).union(current.map { [$0] } ?? [])
         return names.sorted().map { name in
-            BackupAnswer(name, bytes: bytes(name), isAtWork: name == current, outcomes[name])
+            let isAtWork = name == current
+            var answer = BackupAnswer(
+                name, bytes: bytes(name), isAtWork: isAtWork, outcomes[name])
+            answer.made = (Self.time(in: name) ?? written(name))?.milliseconds
+            if answer.lacking == nil, answer.bytes != nil, !isAtWork {
+                answer.lacking = lacking(name)
+            }
+            return answer
         }
+    }
+
+    /// The moment that a name of ours tells; nil for one of somebody else.
+    private static func time(in name: String) -> Date? {
+        let format = ISO8601DateFormatter()
+        format.formatOptions = [.withYear, .withMonth, .withDay, .withTime, .withTimeZone]
+        return format.date(from: String(name.dropFirst(prefix.count).dropLast(suffix.count)))
+    }
+
+    private func written(_ name: String) -> Date? {
+        let facts = try? FileManager.default.attributesOfItem(atPath: path(name))
+        return facts?[.modificationDate] as? Date
+    }
+
+    /// What a backup says that it is without; nil where it cannot be read.
+    private func lacking(_ name: String) -> [String]? {
+        guard let written = written(name) else { return nil }
+        if let known = work.withLock({ $0.lacks[name] }), known.written == written {
+            return known.containers
+        }
+        guard
+            let containers = try? ServiceAdministration.lackingContainers(ofBackup: path(name))
+        else { return nil }
+        work.withLock { $0.lacks[name] = (written, containers) }
+        return containers
     }
 
     private func path(_ name: String) -> String { folder.appendingPathComponent(name).path }
@@ -128,9 +165,11 @@ final class BackupDesk: Sendable {
     }
 }
 
-/// A backup as programs hear of it.
+/// A backup as administrators hear of it.
 struct BackupAnswer: Encodable {
     var name: String
+    /// When it was begun, in milliseconds since 1970.
+    var made: Int64?
     /// Without its assets; nil where it is not there.
     var bytes: Int64?
     var isAtWork: Bool

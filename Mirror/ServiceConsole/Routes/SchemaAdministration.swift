@@ -3,7 +3,7 @@ internal import RecordServer
 internal import RecordService
 internal import RecordWire
 
-/// What an administrator's program changes in a schema beside taking in and deploying one.
+/// What an administrator changes in a schema beside taking in and deploying one.
 enum SchemaAdministration {
     /// A field of a record type in an environment.
     struct Field {
@@ -14,6 +14,7 @@ enum SchemaAdministration {
         var name: String
     }
 
+    case preview(container: String)
     case compare(container: String, environment: String)
     case declare(container: String)
     case undeclare(Field)
@@ -26,6 +27,7 @@ enum SchemaAdministration {
     init?(_ method: String, _ words: [String]) {
         guard words.first == "schemas", words.count > 2 else { return nil }
         switch (method, words.count) {
+        case ("POST", 3) where words[2] == "preview": self = .preview(container: words[1])
         case ("POST", 3) where words[2] == "keys": self = .declare(container: words[1])
         case ("POST", 3) where words[2] == "retirements": self = .retire(container: words[1])
         case ("POST", 4) where words[3] == "difference":
@@ -44,13 +46,17 @@ enum SchemaAdministration {
         }
     }
 
-    private static let schemaBytesMax = 8 << 20
-
     /// Throws what the service refuses, and BAD_REQUEST for a body that cannot be read.
     func perform(_ accounts: ServiceAccounts, _ request: HTTPRequest) throws -> HTTPResponse {
         switch self {
+        case .preview(let container):
+            let wish: SchemaText = try request.wish(bytesMax: Administration.schemaBytesMax)
+            return try .json(
+                of: ChangedLines(
+                    accounts.previewOfImport(
+                        try RecordSchema(text: wish.text), container: container)))
         case .compare(let container, let environment):
-            let wish: SchemaText = try request.wish(bytesMax: Self.schemaBytesMax)
+            let wish: SchemaText = try request.wish(bytesMax: Administration.schemaBytesMax)
             let schema = try accounts.schema(container: container, environment: environment)
             return try .json(
                 of: ChangedLines(
@@ -97,7 +103,43 @@ enum SchemaAdministration {
         _ accounts: ServiceAccounts, _ container: String, _ environment: String
     ) throws -> HTTPResponse {
         let schema = try accounts.schema(container: container, environment: environment)
-        return try .json(of: SchemaText(text: schema.text))
+        return try .json(of: SchemaAnswer(schema))
+    }
+}
+
+/// A schema as the text of a `.ckdb` file, and taken apart.
+struct SchemaAnswer: Encodable {
+    struct RecordType: Encodable {
+        var name: String
+        var fields: [Field]
+        /// Fields that are unique together.
+        var keys: [[String]]
+    }
+
+    struct Field: Encodable {
+        var name: String
+        var type: String
+        var indexes: [String]
+        /// Clients of this version and later do not see it; nil for one that all see.
+        var retiredFrom: String?
+    }
+
+    var text: String
+    var recordTypes: [RecordType]
+
+    init(_ schema: RecordSchema) {
+        text = schema.text
+        recordTypes = schema.recordTypes.sorted { $0.name < $1.name }.map { type in
+            RecordType(
+                name: type.name,
+                fields: type.fields.filter { !$0.isSystem }.sorted { $0.name < $1.name }.map {
+                    Field(
+                        name: $0.name, type: $0.type.text,
+                        indexes: $0.indexes.map(\.rawValue).sorted(),
+                        retiredFrom: $0.retiredFrom?.description)
+                },
+                keys: type.naturalKeys.sorted().map(\.fields))
+        }
     }
 }
 

@@ -3,7 +3,7 @@ internal import RecordServer
 internal import RecordService
 internal import RecordWire
 
-/// What an administrator's program asks for about single users, and about keys of servers.
+/// What an administrator asks for about single users, and about keys of servers.
 enum UserAdministration {
     case profile(user: String)
     case setProfile(user: String)

@@ -3,13 +3,17 @@
 import { element, labelled, tell, trying } from "/console/elements.js";
 import { service } from "/console/service.js";
 import { account } from "/console/account.js";
+import { acts } from "/console/acts.js";
 import { changes } from "/console/changes.js";
 import { device } from "/console/device.js";
+import { keys } from "/console/keys.js";
 import { overview } from "/console/overview.js";
 import { people } from "/console/people.js";
 import { records } from "/console/records.js";
+import { roles } from "/console/roles.js";
 import { schema } from "/console/schema.js";
 import { shares } from "/console/shares.js";
+import { storage } from "/console/storage.js";
 
 const views = {
     overview: { title: "Overview", show: overview, isForAdministrators: true },
@@ -20,6 +24,10 @@ const views = {
     schema: { title: "Schema", show: schema },
     device: { title: "Let a device in", show: device },
     people: { title: "Users and tokens", show: people, isForAdministrators: true },
+    keys: { title: "Keys", show: keys, isForAdministrators: true },
+    roles: { title: "Roles", show: roles, isForAdministrators: true },
+    storage: { title: "Storage", show: storage, isForAdministrators: true },
+    audit: { title: "Audit", show: acts, isForAdministrators: true },
 };
 
 const main = document.getElementById("main");

@@ -17,6 +17,13 @@ export function button(title, onclick, kind) {
     return element("button", { type: "button", class: kind, onclick }, title);
 }
 
+/** A button of a table's row, which says what it is of to who does not see the row. */
+export function rowButton(title, of, onclick, kind) {
+    const made = button(title, onclick, kind);
+    made.setAttribute("aria-label", `${title} ${of}`);
+    return made;
+}
+
 /** A field with its label. */
 export function labelled(title, field) {
     return element("label", {}, title, field);
@@ -56,8 +63,11 @@ export function confirmed(question, title) {
             dialog.remove();
             resolve(answer);
         };
+        const cancel = button("Cancel", () => close(false));
+        // A key that is held down agrees to nothing.
+        cancel.autofocus = true;
         dialog.append(element("p", {}, question), element("div", { class: "actions" },
-            button(title, () => close(true), "bad"), button("Cancel", () => close(false))));
+            button(title, () => close(true), "bad"), cancel));
         dialog.addEventListener("cancel", (event) => {
             event.preventDefault();
             close(false);
@@ -65,6 +75,35 @@ export function confirmed(question, title) {
         document.body.append(dialog);
         dialog.showModal();
     });
+}
+
+/**
+ * A form in a dialog. `work` gets the form's fields; where it fails, the dialog stays and says why,
+ * since nothing else of the page is heard meanwhile.
+ */
+export function asked(title, content, submitTitle, work) {
+    const dialog = element("dialog", { "aria-label": title });
+    const problem = element("p", { class: "bad", role: "alert" });
+    const form = element("form", {}, element("h2", {}, title), content, problem,
+        element("div", { class: "actions" }, element("button", { class: "main" }, submitTitle),
+            button("Cancel", () => dialog.close())));
+    form.addEventListener("submit", (event) => {
+        event.preventDefault();
+        trying(async () => {
+            await work(form.elements);
+            dialog.close();
+        }, problem);
+    });
+    dialog.append(form);
+    dialog.addEventListener("close", () => dialog.remove());
+    document.body.append(dialog);
+    dialog.showModal();
+}
+
+/** A box to check, with its words behind it. */
+export function checkbox(title, name, isChecked = false) {
+    return element("label", { class: "check" },
+        element("input", { type: "checkbox", name, checked: isChecked }), title);
 }
 
 /** Shows a text that is seen this once, to be copied. */
@@ -88,15 +127,20 @@ export function tell(text, isBad = false) {
     notice.classList.toggle("bad", isBad);
 }
 
-/** Runs `work` and tells of its refusal. */
-export async function trying(work) {
+/** Runs `work` and tells of its refusal: below the page, or in `place`. */
+export async function trying(work, place) {
     try {
         tell("");
+        if (place) place.textContent = "";
         return await work();
     } catch (error) {
         if (error.name === "AbortError") return undefined;
         if (error.status === 401) {
+            for (const dialog of document.querySelectorAll("dialog")) dialog.remove();
             window.dispatchEvent(new Event("signed-out"));
+        } else if (place) {
+            place.textContent = error.message;
+            return undefined;
         }
         tell(error.message, true);
         return undefined;

@@ -1,13 +1,21 @@
 // Users and tokens.
 
 import {
-    button, bytes, choice, confirmed, element, labelled, number, shown, table, tell, time, trying,
+    asked, button, bytes, checkbox, choice, confirmed, element, labelled, number, rowButton, shown,
+    table, tell, time, trying,
 } from "/console/elements.js";
+import { personView } from "/console/person.js";
 import { service } from "/console/service.js";
+
+/** For a box of a limit: empty where there is none of the user's own, or none at all. */
+function numberOf(limit) {
+    return limit === undefined || limit === Number.MAX_SAFE_INTEGER ? "" : limit;
+}
 
 class People {
     constructor() {
         this.users = element("div", {});
+        this.containers = element("div", {});
         this.tokens = element("div", {});
         this.issue = element("div", {});
     }
@@ -19,7 +27,10 @@ class People {
         this.quotas = new Map(quotas.map((quota) => [quota.user, quota]));
         this.names = new Map(users.map((user) => [user.userRecordName, user.label]));
         this.users.replaceChildren(table("Users", [
-            { title: "Name", cell: (user) => user.label },
+            {
+                title: "Name", cell: (user) => button(user.label || "(no name)",
+                    () => this.open(user)),
+            },
             {
                 title: "Record name",
                 cell: (user) => element("code", {}, user.userRecordName),
@@ -32,9 +43,13 @@ class People {
                 title: "Bytes", isNumber: true,
                 cell: (user) => this.kept(user, "bytes", "bytesMax", bytes),
             },
-            { title: "", cell: (user) => button("Quota", () => this.changeQuota(user)) },
+            { title: "", cell: (user) => rowButton("Quota",
+                user.label || user.userRecordName, () => this.changeQuota(user)) },
         ], users, "There is no user."));
         this.showTokens(tokens);
+        this.containers.replaceChildren(table("Containers", [
+            { title: "Container", cell: (name) => element("code", {}, name) },
+        ], containers, "There is no container."));
         this.issue.replaceChildren(this.issueForm(users, containers));
     }
 
@@ -51,37 +66,39 @@ class People {
     /** An empty field is what the service's own setting says. */
     changeQuota(user) {
         const quota = this.quotas.get(user.userRecordName) ?? {};
-        const field = (name, value) =>
-            element("input", { name, type: "number", min: "0", step: "1", value: value ?? "" });
-        const records = field("recordsMax", quota.recordsMax);
-        const size = field("bytesMax", quota.bytesMax);
-        const title = `What ${user.label || user.userRecordName} may keep`;
-        const dialog = element("dialog", { "aria-label": title });
-        const form = element("form", {}, element("h2", {}, title),
-            labelled("Records", records), labelled("Bytes", size),
+        const field = (name, title) => [
+            labelled(title, element("input", {
+                name, type: "number", min: "0", step: "1", value: numberOf(quota[name]),
+            })),
+            checkbox("No limit", `${name}Any`, quota[name] === Number.MAX_SAFE_INTEGER),
+        ];
+        asked(`What ${user.label || user.userRecordName} may keep`, [
+            field("recordsMax", "Records"), field("bytesMax", "Bytes"),
             element("p", { class: "soft" }, "Empty: as the service is set."),
-            element("div", { class: "actions" }, element("button", { class: "main" }, "Keep"),
-                button("Cancel", () => dialog.close())));
-        form.addEventListener("submit", (event) => {
-            event.preventDefault();
+        ].flat(), "Keep", async (fields) => {
             const wish = {};
-            for (const input of [records, size]) {
-                if (input.value !== "") wish[input.name] = Number(input.value);
+            for (const name of ["recordsMax", "bytesMax"]) {
+                if (fields[`${name}Any`].checked) wish[name] = Number.MAX_SAFE_INTEGER;
+                else if (fields[name].value !== "") wish[name] = Number(fields[name].value);
             }
-            trying(async () => {
-                if (!Object.values(wish).every(Number.isSafeInteger)) {
-                    throw new Error("That is more than a browser counts exactly.");
-                }
-                await service.setQuota(user.userRecordName, wish);
-                dialog.close();
-                await this.refresh();
-                tell("The quota is changed.");
-            });
+            if (!Object.values(wish).every(Number.isSafeInteger)) {
+                throw new Error("That is more than a browser counts exactly.");
+            }
+            await service.setQuota(user.userRecordName, wish);
+            await this.refresh();
+            tell("The quota is changed.");
         });
-        dialog.append(form);
-        dialog.addEventListener("close", () => dialog.remove());
-        document.body.append(dialog);
-        dialog.showModal();
+    }
+
+    /** The user in the place of the list. */
+    open(user) {
+        return trying(async () => {
+            const view = await personView(user, {
+                back: () => this.refresh(), changed: () => this.refresh(),
+            });
+            this.users.replaceChildren(view);
+            view.querySelector("h2").focus();
+        });
     }
 
     showTokens(tokens) {
@@ -99,7 +116,8 @@ class People {
                 title: "",
                 cell: (token) => token.revoked
                     ? element("span", { class: "soft" }, "revoked ", time(token.revoked))
-                    : button("Revoke", () => this.revoke(token), "bad"),
+                    : rowButton("Revoke", `${token.kind} ${token.label}`,
+                        () => this.revoke(token), "bad"),
             },
         ], tokens, "There is no token."));
     }
@@ -107,7 +125,8 @@ class People {
     revoke(token) {
         return trying(async () => {
             const own = token.isOwn ? " You are signed in with it and will be signed out." : "";
-            if (!await confirmed(`Make the token “${token.label}” useless?${own}`, "Revoke")) return;
+            const question = `Make the ${token.kind} token “${token.label}” useless?${own}`;
+            if (!await confirmed(question, "Revoke")) return;
             this.showTokens(await service.revokeToken(token.id));
             tell("The token is revoked.");
         });
@@ -121,11 +140,16 @@ class People {
                 .concat([[administrator, "an administrator"]]))),
             labelled("Container", choice("container", containers)),
             labelled("Called", element("input", { name: "label", required: true })),
+            labelled("Days (0: no end)", element("input", {
+                name: "days", type: "number", min: "0", max: "36500", step: "1",
+                placeholder: "as set",
+            })),
             element("button", { class: "main" }, "Make tokens"));
         form.addEventListener("submit", (event) => {
             event.preventDefault();
             const wish = Object.fromEntries(new FormData(form));
             if (wish.user === administrator) wish.user = wish.container = null;
+            wish.days = wish.days === "" ? null : Number(wish.days);
             trying(async () => {
                 const made = await service.issueToken(wish);
                 shown("New tokens", [
@@ -162,7 +186,7 @@ export async function people(main) {
             await service.addUser(label);
             await people.refresh();
         }),
-        element("h2", {}, "Containers"),
+        element("h2", {}, "Containers"), people.containers,
         addForm("Add container", "Name, such as iCloud.org.example.notes", async (name) => {
             await service.addContainer(name);
             await people.refresh();

@@ -63,7 +63,8 @@ export function recordView(place, zone, record, ways) {
         return tell("The record is changed.");
     });
     const remove = () => trying(async () => {
-        if (!await confirmed("Delete the record, on all devices of the user?", "Delete")) return;
+        const question = `Delete the record ${record.recordName}, on all devices of the user?`;
+        if (!await confirmed(question, "Delete")) return;
         await modify(acting, zone, {
             operationType: "delete",
             record: { recordName: record.recordName, recordChangeTag: record.recordChangeTag },

@@ -1,15 +1,35 @@
-// What the records of a database are made of.
+// What the records of a database are made of; for administrators, a container's schema, too.
 
-import { element, number, table, trying } from "/console/elements.js";
+import { choice, element, labelled, number, table, trying } from "/console/elements.js";
+import { containerSchema } from "/console/deployment.js";
 import { service } from "/console/service.js";
 import { placeForm } from "/console/records.js";
+
+/** The form that names a container's schema, and below it what is done to that. */
+async function ofContainer(context) {
+    const body = element("div", {});
+    const containers = await trying(() => service.containers()) ?? [];
+    const container = choice("container", containers, context.place.container);
+    const environment = choice("environment", ["development", "production"],
+        context.place.environment);
+    const form = element("form", { class: "panel", "aria-label": "Schema of a container" },
+        labelled("Container", container), labelled("Environment", environment),
+        element("button", { class: "main" }, "Show"));
+    form.addEventListener("submit", (event) => {
+        event.preventDefault();
+        const place = { container: container.value, environment: environment.value };
+        context.place = { ...context.place, ...place };
+        trying(() => containerSchema(body, context, place));
+    });
+    return [element("h2", {}, "Of a container"), form, body, element("h2", {}, "In a database")];
+}
 
 export async function schema(main, context) {
     const list = element("div", {});
     const open = (place) => trying(async () => {
         const types = await service.schema(place);
         list.replaceChildren(...types.flatMap((type) => [
-            element("h2", {}, type.name),
+            element("h3", {}, type.name),
             table(type.name, [
                 { title: "Field", cell: (field) => element("code", {}, field.name) },
                 { title: "Type", cell: (field) => field.type },
@@ -20,5 +40,7 @@ export async function schema(main, context) {
             list.replaceChildren(element("p", { class: "soft" }, "This database has no records."));
         }
     });
-    main.append(element("h1", {}, "Schema"), await placeForm(context, open), list);
+    main.append(element("h1", {}, "Schema"));
+    if (context.session.isAdministrator) main.append(...await ofContainer(context));
+    main.append(await placeForm(context, open), list);
 }

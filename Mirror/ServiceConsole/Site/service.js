@@ -12,7 +12,8 @@ export class Refusal extends Error {
     }
 }
 
-async function ask(method, path, body, signal) {
+/** Asks for a path below the API's root. Throws a `Refusal`. */
+export async function ask(method, path, body, signal) {
     const headers = {};
     if (body !== undefined) headers["Content-Type"] = "application/json";
     if (method !== "GET") headers["X-Diptych-Request-Token"] = requestToken;
@@ -35,7 +36,7 @@ function remember(session) {
     return session;
 }
 
-const word = encodeURIComponent;
+export const word = encodeURIComponent;
 
 function placePath(place) {
     const owner = place.owner ? `?owner=${word(place.owner)}` : "";

@@ -27,6 +27,9 @@ final class ConnectionTable: Sendable {
 
     private struct State {
         var entries: [UInt: Entry] = [:]
+        /// When those came that were let in and that the library has not opened yet.
+        var expected: [ClientAddress: [Date]] = [:]
+        /// Those that are open, and those that are expected.
         var open = 0
         var perAddress: [ClientAddress: Int] = [:]
     }
@@ -42,17 +45,44 @@ final class ConnectionTable: Sendable {
 
     var count: Int { state.withLock { $0.open } }
 
-    /// Whether another connection may come from `address`; makes room for it where it can. A
-    /// trusted one may have as many as there are.
+    /// Whether as many are expected as can be told apart from those that are open: who comes next
+    /// may need the room of one of them, and waits until it is opened.
+    var expectsMany: Bool {
+        let least = min(Self.expectedMax + 1, limits.max, limits.perAddressMax ?? limits.max)
+        return state.withLock { $0.expected.values.reduce(0) { $0 + $1.count } }
+            >= max(1, least - 1)
+    }
+
+    private static let expectedMax = 16
+
+    /// Whether another connection may come from `address`, which is expected from now on; makes
+    /// room for it where it can. A trusted one may have as many as there are.
     func mayAccept(_ address: ClientAddress, isTrusted: Bool = false) -> Bool {
-        state.withLock { state in
-            if !isTrusted, let max = limits.perAddressMax,
-                state.perAddress[address, default: 0] >= max
-            {
-                return Self.closeLongestSilent(&state, of: address)
-            }
-            if state.open >= limits.max { return Self.closeLongestSilent(&state, of: nil) }
+        let now = clock.now()
+        return state.withLock { state in
+            guard hasRoom(for: address, isTrusted: isTrusted, &state) else { return false }
+            state.expected[address, default: []].append(now)
+            state.open += 1
+            state.perAddress[address, default: 0] += 1
             return true
+        }
+    }
+
+    private func hasRoom(
+        for address: ClientAddress, isTrusted: Bool, _ state: inout State
+    ) -> Bool {
+        if !isTrusted, let max = limits.perAddressMax,
+            state.perAddress[address, default: 0] >= max
+        {
+            return Self.closeLongestSilent(&state, of: address)
+        }
+        return state.open < limits.max || Self.closeLongestSilent(&state, of: nil)
+    }
+
+    /// One that was expected is not opened.
+    func turnedAway(_ address: ClientAddress) {
+        state.withLock { state in
+            if Self.takeExpected(from: address, &state) { Self.forget(address, &state) }
         }
     }
 
@@ -60,16 +90,25 @@ final class ConnectionTable: Sendable {
         let entry = Entry(descriptor: descriptor, address: address, since: clock.now())
         state.withLock { state in
             state.entries[connection] = entry
+            guard !Self.takeExpected(from: address, &state) else { return }
             state.open += 1
             state.perAddress[address, default: 0] += 1
         }
+    }
+
+    /// Returns whether one was expected.
+    private static func takeExpected(from address: ClientAddress, _ state: inout State) -> Bool {
+        guard var dates = state.expected[address], !dates.isEmpty else { return false }
+        dates.removeFirst()
+        state.expected[address] = dates.isEmpty ? nil : dates
+        return true
     }
 
     /// Called before the descriptor is closed, so that no other connection has its number yet.
     func closed(_ connection: UInt) {
         state.withLock { state in
             guard let entry = state.entries.removeValue(forKey: connection) else { return }
-            if !entry.isClosing { Self.forget(entry, &state) }
+            if !entry.isClosing { Self.forget(entry.address, &state) }
         }
     }
 
@@ -106,6 +145,13 @@ final class ConnectionTable: Sendable {
             for (connection, entry) in state.entries where !entry.isClosing {
                 guard isOverdue(entry, now.timeIntervalSince(entry.since)) else { continue }
                 Self.close(connection, &state)
+            }
+            // The library says nothing of one that it had no memory for.
+            for (address, dates) in state.expected {
+                let isLate = { now.timeIntervalSince($0) > Double(self.limits.idleSeconds) }
+                for _ in dates.filter(isLate) where Self.takeExpected(from: address, &state) {
+                    Self.forget(address, &state)
+                }
             }
         }
     }
@@ -147,13 +193,13 @@ final class ConnectionTable: Sendable {
     private static func close(_ connection: UInt, _ state: inout State) {
         guard let entry = state.entries[connection], !entry.isClosing else { return }
         state.entries[connection]?.isClosing = true
-        forget(entry, &state)
+        forget(entry.address, &state)
         shutdown(entry.descriptor, Int32(SHUT_RDWR))
     }
 
-    private static func forget(_ entry: Entry, _ state: inout State) {
+    private static func forget(_ address: ClientAddress, _ state: inout State) {
         state.open -= 1
-        let left = state.perAddress[entry.address, default: 1] - 1
-        state.perAddress[entry.address] = left > 0 ? left : nil
+        let left = state.perAddress[address, default: 1] - 1
+        state.perAddress[address] = left > 0 ? left : nil
     }
 }

@@ -15,6 +15,8 @@ final class HTTPDaemon: Sendable {
     private let buffers: BufferLedger
     private let held: HeldRequests
     let tls = TLSSlot()
+    /// Called when a newcomer is opened.
+    let whenOpened = Lock<(@Sendable () -> Void)?>(nil)
 
     init(
         configuration: HTTPConfiguration, platform: Environment, log: AccessLog?,
@@ -63,9 +65,18 @@ final class HTTPDaemon: Sendable {
 
     // MARK: Connections
 
+    /// Whether the next newcomer has to wait until others are opened.
+    var hasNewcomers: Bool { connections.expectsMany }
+
+    /// Whether a newcomer finds room; it counts from now on.
     func mayAccept(_ address: UnsafePointer<sockaddr>?) -> Bool {
         connections.mayAccept(
             ClientAddress(address), isTrusted: proxies.trusts(HostAddress(address)))
+    }
+
+    /// The library did not take a newcomer.
+    func turnedAway(_ address: UnsafePointer<sockaddr>?) {
+        connections.turnedAway(ClientAddress(address))
     }
 
     func opened(_ connection: OpaquePointer) {
@@ -74,6 +85,7 @@ final class HTTPDaemon: Sendable {
         connections.opened(
             UInt(bitPattern: connection), diptych_mhd_socket(connection),
             ClientAddress(diptych_mhd_address(connection)))
+        whenOpened.withLock { $0 }?()
     }
 
     func closed(_ connection: OpaquePointer) {

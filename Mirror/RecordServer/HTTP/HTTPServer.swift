@@ -9,9 +9,10 @@ package import Platform
 /// the connections of their own thread. A request that waits for something holds no thread.
 package final class HTTPServer: Sendable {
     private struct Running: @unchecked Sendable {
-        // @unchecked: libmicrohttpd guards what the pointer names; one stop takes it away.
-        let pointer: OpaquePointer
+        // @unchecked: libmicrohttpd guards what the pointers name; one stop takes them away.
+        let libraries: [OpaquePointer]
         let socket: ListeningSocket
+        let acceptor: ConnectionAcceptor
         let retained: Unmanaged<HTTPDaemon>
         let ticker: Ticker
     }
@@ -61,16 +62,22 @@ package final class HTTPServer: Sendable {
         let socket = try ListeningSocket(address: address, port: port)
         daemon.holdRequests()
         let retained = Unmanaged.passRetained(daemon)
-        guard let pointer = launch(on: socket, isTLS: tls != nil, retained.toOpaque()) else {
+        guard let libraries = launch(isTLS: tls != nil, retained.toOpaque()) else {
             socket.close()
             retained.release()
             throw ServerError(
                 .cannotListen,
                 "The HTTP library cannot start; look at the limits on open files and threads.")
         }
-        let ticker = Ticker(everySeconds: 0.5) { [daemon] in daemon.tick() }
+        let acceptor = ConnectionAcceptor(from: socket, to: libraries, of: daemon)
+        let ticker = Ticker(everySeconds: 0.5) { [daemon] in
+            daemon.tick()
+            acceptor.goOn()
+        }
         running.withLock {
-            $0 = Running(pointer: pointer, socket: socket, retained: retained, ticker: ticker)
+            $0 = Running(
+                libraries: libraries, socket: socket, acceptor: acceptor, retained: retained,
+                ticker: ticker)
         }
         return socket.port
     }
@@ -92,12 +99,12 @@ package final class HTTPServer: Sendable {
             return running
         }
         guard let stopped else { return }
-        MHD_quiesce_daemon(stopped.pointer)
+        stopped.acceptor.stop()
         stopped.socket.shutDown()
         daemon.answerHeld()
         daemon.waitUntilIdle(seconds: configuration.drainSeconds)
         stopped.ticker.stop()
-        MHD_stop_daemon(stopped.pointer)
+        for library in stopped.libraries { MHD_stop_daemon(library) }
         stopped.socket.close()
         stopped.retained.release()
     }
@@ -106,21 +113,29 @@ package final class HTTPServer: Sendable {
     /// of the answer.
     private static let workingMemoryBytes = 20 << 10
 
-    private func launch(
-        on socket: ListeningSocket, isTLS: Bool, _ context: UnsafeMutableRawPointer
-    ) -> OpaquePointer? {
+    /// One daemon of the library for each thread, each with the connections that it is given: a
+    /// pool of the library's would part them by the numbers of their descriptors. Nil where one
+    /// cannot start.
+    private func launch(isTLS: Bool, _ context: UnsafeMutableRawPointer) -> [OpaquePointer]? {
+        var libraries: [OpaquePointer] = []
+        for _ in 0..<max(1, configuration.threads) {
+            guard let library = launchOne(isTLS: isTLS, context) else {
+                for library in libraries { MHD_stop_daemon(library) }
+                return nil
+            }
+            libraries.append(library)
+        }
+        return libraries
+    }
+
+    private func launchOne(isTLS: Bool, _ context: UnsafeMutableRawPointer) -> OpaquePointer? {
         var settings = diptych_mhd_settings()
-        settings.listen_socket = socket.descriptor
-        settings.pool_size = UInt32(clamping: configuration.threads)
-        // The library parts its limit among the threads, and a newcomer may meet any of them; ours
-        // is the one that counts.
+        // Our own limit is the one that counts.
         let connections = configuration.connections
-        settings.connection_limit = UInt32(
-            clamping: configuration.threads * (connections.max + connections.max / 4 + 64))
+        settings.connection_limit = UInt32(clamping: connections.max + connections.max / 4 + 64)
         settings.idle_seconds = UInt32(clamping: connections.idleSeconds)
         settings.connection_memory =
             max(configuration.headerBytesMax, 4 << 10) + HTTPServer.workingMemoryBytes
-        settings.accept = accept
         settings.context = context
         settings.begin = begin
         settings.access = advance
@@ -163,10 +178,6 @@ private let completed: MHD_RequestCompletedCallback = { context, connection, sta
     let request = Unmanaged<IncomingRequest>.fromOpaque(incoming).takeRetainedValue()
     state?.pointee = nil
     daemon.completed(request, on: connection)
-}
-
-private let accept: MHD_AcceptPolicyCallback = { context, address, _ in
-    daemon(context)?.mayAccept(address) == true ? .YES : .NO
 }
 
 private let accepted: MHD_NotifyConnectionCallback = { context, connection, _, code in

@@ -89,14 +89,11 @@ static inline int diptych_tls_choose(
 
 // MHD_start_daemon is variadic, which Swift cannot call: its options stand in one struct here.
 struct diptych_mhd_settings {
-    int listen_socket;
-    unsigned int pool_size;
     unsigned int connection_limit;
     unsigned int idle_seconds;
     size_t connection_memory;
     int is_tls;                   // each connection is bound to a slot then
     void *context;                // handed to each callback
-    MHD_AcceptPolicyCallback accept;
     MHD_AccessHandlerCallback access;
     void *(*begin)(void *context, const char *target, struct MHD_Connection *connection);
     MHD_RequestCompletedCallback completed;
@@ -108,8 +105,6 @@ static inline struct MHD_Daemon *diptych_mhd_start(const struct diptych_mhd_sett
     int count = 0;
 #define DIPTYCH_OPTION(option, number, pointer) \
     options[count++] = (struct MHD_OptionItem) { option, (intptr_t) (number), (void *) (pointer) }
-    DIPTYCH_OPTION(MHD_OPTION_LISTEN_SOCKET, s->listen_socket, 0);
-    if (s->pool_size > 1) DIPTYCH_OPTION(MHD_OPTION_THREAD_POOL_SIZE, s->pool_size, 0);
     DIPTYCH_OPTION(MHD_OPTION_CONNECTION_LIMIT, s->connection_limit, 0);
     DIPTYCH_OPTION(MHD_OPTION_CONNECTION_TIMEOUT, s->idle_seconds, 0);
     DIPTYCH_OPTION(MHD_OPTION_CONNECTION_MEMORY_LIMIT, s->connection_memory, 0);
@@ -117,7 +112,9 @@ static inline struct MHD_Daemon *diptych_mhd_start(const struct diptych_mhd_sett
     DIPTYCH_OPTION(MHD_OPTION_URI_LOG_CALLBACK, s->begin, s->context);
     DIPTYCH_OPTION(MHD_OPTION_NOTIFY_COMPLETED, s->completed, s->context);
     DIPTYCH_OPTION(MHD_OPTION_NOTIFY_CONNECTION, s->connection, s->context);
-    unsigned int flags = MHD_USE_EPOLL_INTERNAL_THREAD | MHD_USE_ITC | MHD_ALLOW_SUSPEND_RESUME;
+    // Connections are added by who takes them from the listening socket.
+    unsigned int flags = MHD_USE_EPOLL_INTERNAL_THREAD | MHD_USE_ITC | MHD_ALLOW_SUSPEND_RESUME
+        | MHD_USE_NO_LISTEN_SOCKET;
     if (s->is_tls) {
         flags |= MHD_USE_TLS;
         DIPTYCH_OPTION(MHD_OPTION_HTTPS_CERT_CALLBACK, 0, diptych_tls_choose);
@@ -126,7 +123,7 @@ static inline struct MHD_Daemon *diptych_mhd_start(const struct diptych_mhd_sett
     DIPTYCH_OPTION(MHD_OPTION_END, 0, 0);
 #undef DIPTYCH_OPTION
     return MHD_start_daemon(
-        flags, 0, s->accept, s->context, s->access, s->context, MHD_OPTION_ARRAY, options, MHD_OPTION_END);
+        flags, 0, NULL, NULL, s->access, s->context, MHD_OPTION_ARRAY, options, MHD_OPTION_END);
 }
 
 // The result is a union of many meanings, variadic in its arguments.
@@ -167,4 +164,12 @@ static inline void diptych_give_memory_back(void) {
 #ifdef __GLIBC__
     malloc_trim(0);
 #endif
+}
+
+// Linux's own, which its header shows to GNU sources alone.
+int accept4(int listening, struct sockaddr *address, socklen_t *size, int flags);
+
+// The next connection that waits at a listening socket; inherited by no program that is started.
+static inline int diptych_accept(int listening, struct sockaddr *address, socklen_t *size) {
+    return accept4(listening, address, size, SOCK_NONBLOCK | SOCK_CLOEXEC);
 }

@@ -20,6 +20,11 @@ enum ServiceRole {
         let tls = folder.appendingPathComponent("tls")
         var configuration = ServerConfiguration(tls: .automatic(folder: tls, hosts: []))
         configuration.port = 0
+        // One user asks for all of it.
+        var throttle = ThrottleLimits()
+        throttle.unitsPerSecond = 10_000_000
+        throttle.unitsSavedMax = 100_000_000
+        configuration.throttle = throttle
         let server = RecordServer(service: service, configuration: configuration)
         let url = try server.start()
         try Ready(

@@ -46,6 +46,32 @@ import Testing
         for client in clients { #expect(client.read(until: "done").contains("200 OK")) }
     }
 
+    /// Newcomers go where nobody is at work, however many come.
+    @Test func requestsThatTakeLongHoldUpNoNewcomer() async throws {
+        let room = Room()
+        let slow = 8
+        let server = HTTPServer(configuration: HTTPConfiguration(), platform: .system) { request in
+            if request.path == "/stay" { room.stay() }
+            return HTTPResponse(status: 200, body: Data("done".utf8))
+        }
+        let port = try server.start(address: "127.0.0.1", port: 0, tls: nil)
+        defer { server.stop() }
+        let sitting = try (0..<slow).map { _ in try RawClient(port: port) }
+        for client in sitting { client.send("GET /stay HTTP/1.1\r\nHost: h\r\n\r\n") }
+        for _ in 0..<4_000 where room.count < slow {
+            try await Task.sleep(for: .milliseconds(5))
+        }
+        #expect(room.count == slow)
+        let newcomers = try (0..<100).map { _ in try RawClient(port: port) }
+        let answered = newcomers.prefix { client in
+            client.send("GET /go HTTP/1.1\r\nHost: h\r\n\r\n")
+            return client.read(until: "done").contains("200 OK")
+        }
+        #expect(answered.count == newcomers.count)
+        room.open(for: slow)
+        for client in sitting { #expect(client.read(until: "done").contains("200 OK")) }
+    }
+
     /// Those that were let in and are not opened yet count with the others.
     @Test func aCrowdThatComesAtOnceIsBounded() throws {
         let server = HTTPServer(

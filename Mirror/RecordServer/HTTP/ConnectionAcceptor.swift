@@ -3,15 +3,15 @@ internal import Dispatch
 internal import Foundation
 internal import Platform
 
-/// Takes connections from a listening socket and gives each to the thread of the library that has
-/// the fewest.
+/// Takes connections from a listening socket and gives each to the thread that has the fewest, of
+/// those that are at work for nobody: who asks much holds up no newcomer.
 ///
-/// Left to themselves these would take them as they wake, so that a few had nearly all: requests
-/// then wait for one another though other threads are idle, and share no commit.
+/// Left to themselves the threads would take them as they wake, so that a few had nearly all:
+/// requests then wait for one another though other threads are idle, and share no commit.
 final class ConnectionAcceptor: @unchecked Sendable {
     // @unchecked: all is set up before the source runs; the rest belongs to the queue.
     private let socket: ListeningSocket
-    private let libraries: [OpaquePointer]
+    private let threads: [ServerThread]
     private let daemon: HTTPDaemon
     private let queue = DispatchQueue(label: "record-server.accepting")
     private let source: any DispatchSourceRead
@@ -23,9 +23,9 @@ final class ConnectionAcceptor: @unchecked Sendable {
     /// So many are taken before others of the queue have their turn.
     private static let atOnceMax = 64
 
-    init(from socket: ListeningSocket, to libraries: [OpaquePointer], of daemon: HTTPDaemon) {
+    init(from socket: ListeningSocket, to threads: [ServerThread], of daemon: HTTPDaemon) {
         self.socket = socket
-        self.libraries = libraries
+        self.threads = threads
         self.daemon = daemon
         source = DispatchSource.makeReadSource(fileDescriptor: socket.descriptor, queue: queue)
         source.setEventHandler { [weak self] in self?.acceptThoseThatWait() }
@@ -87,17 +87,17 @@ final class ConnectionAcceptor: @unchecked Sendable {
             return
         }
         // The library closes what it does not take.
-        if MHD_add_connection(leastBusy(), connection, address, size) != .YES {
+        if MHD_add_connection(leastBusy().library, connection, address, size) != .YES {
             daemon.turnedAway(address)
         }
     }
 
     /// Of those that have equally few the next one in turn.
-    private func leastBusy() -> OpaquePointer {
-        let counts = libraries.map(diptych_mhd_connections)
-        let turns = (1...libraries.count).map { (last + $0) % libraries.count }
-        last = turns.min { counts[$0] < counts[$1] } ?? last
-        return libraries[last]
+    private func leastBusy() -> ServerThread {
+        let loads = threads.map { ($0.isBusy ? 1 : 0, $0.connections) }
+        let turns = (1...threads.count).map { (last + $0) % threads.count }
+        last = turns.min { loads[$0] < loads[$1] } ?? last
+        return threads[last]
     }
 
     private func mayGoOn(after error: Int32) -> Bool {

@@ -9,11 +9,10 @@ package import Platform
 /// the connections of their own thread. A request that waits for something holds no thread.
 package final class HTTPServer: Sendable {
     private struct Running: @unchecked Sendable {
-        // @unchecked: libmicrohttpd guards what the pointers name; one stop takes them away.
-        let libraries: [OpaquePointer]
+        // @unchecked: libmicrohttpd has the threads' references; one stop takes them away.
+        let threads: [Unmanaged<ServerThread>]
         let socket: ListeningSocket
         let acceptor: ConnectionAcceptor
-        let retained: Unmanaged<HTTPDaemon>
         let ticker: Ticker
     }
 
@@ -61,23 +60,21 @@ package final class HTTPServer: Sendable {
         if let tls { try daemon.tls.set(tls) }
         let socket = try ListeningSocket(address: address, port: port)
         daemon.holdRequests()
-        let retained = Unmanaged.passRetained(daemon)
-        guard let libraries = launch(isTLS: tls != nil, retained.toOpaque()) else {
+        guard let threads = launch(isTLS: tls != nil) else {
             socket.close()
-            retained.release()
             throw ServerError(
                 .cannotListen,
                 "The HTTP library cannot start; look at the limits on open files and threads.")
         }
-        let acceptor = ConnectionAcceptor(from: socket, to: libraries, of: daemon)
+        let acceptor = ConnectionAcceptor(
+            from: socket, to: threads.map { $0.takeUnretainedValue() }, of: daemon)
         let ticker = Ticker(everySeconds: 0.5) { [daemon] in
             daemon.tick()
             acceptor.goOn()
         }
         running.withLock {
             $0 = Running(
-                libraries: libraries, socket: socket, acceptor: acceptor, retained: retained,
-                ticker: ticker)
+                threads: threads, socket: socket, acceptor: acceptor, ticker: ticker)
         }
         return socket.port
     }
@@ -104,9 +101,8 @@ package final class HTTPServer: Sendable {
         daemon.answerHeld()
         daemon.waitUntilIdle(seconds: configuration.drainSeconds)
         stopped.ticker.stop()
-        for library in stopped.libraries { MHD_stop_daemon(library) }
+        Self.end(stopped.threads)
         stopped.socket.close()
-        stopped.retained.release()
     }
 
     /// What a connection needs beside its head: the list of headers, a piece of the body, the head
@@ -116,16 +112,26 @@ package final class HTTPServer: Sendable {
     /// One daemon of the library for each thread, each with the connections that it is given: a
     /// pool of the library's would part them by the numbers of their descriptors. Nil where one
     /// cannot start.
-    private func launch(isTLS: Bool, _ context: UnsafeMutableRawPointer) -> [OpaquePointer]? {
-        var libraries: [OpaquePointer] = []
+    private func launch(isTLS: Bool) -> [Unmanaged<ServerThread>]? {
+        var threads: [Unmanaged<ServerThread>] = []
         for _ in 0..<max(1, configuration.threads) {
-            guard let library = launchOne(isTLS: isTLS, context) else {
-                for library in libraries { MHD_stop_daemon(library) }
+            let thread = ServerThread(daemon)
+            let retained = Unmanaged.passRetained(thread)
+            threads.append(retained)
+            thread.library = launchOne(isTLS: isTLS, retained.toOpaque())
+            guard thread.library != nil else {
+                Self.end(threads)
                 return nil
             }
-            libraries.append(library)
         }
-        return libraries
+        return threads
+    }
+
+    private static func end(_ threads: [Unmanaged<ServerThread>]) {
+        for thread in threads {
+            if let library = thread.takeUnretainedValue().library { MHD_stop_daemon(library) }
+            thread.release()
+        }
     }
 
     private func launchOne(isTLS: Bool, _ context: UnsafeMutableRawPointer) -> OpaquePointer? {
@@ -146,9 +152,11 @@ package final class HTTPServer: Sendable {
     }
 }
 
-private func daemon(_ context: UnsafeMutableRawPointer?) -> HTTPDaemon? {
-    context.map { Unmanaged<HTTPDaemon>.fromOpaque($0).takeUnretainedValue() }
+private func thread(_ context: UnsafeMutableRawPointer?) -> ServerThread? {
+    context.map { Unmanaged<ServerThread>.fromOpaque($0).takeUnretainedValue() }
 }
+
+private func daemon(_ context: UnsafeMutableRawPointer?) -> HTTPDaemon? { thread(context)?.daemon }
 
 private let begin:
     @convention(c) (UnsafeMutableRawPointer?, UnsafePointer<CChar>?, OpaquePointer?)
@@ -161,14 +169,16 @@ private let begin:
 
 private let advance: MHD_AccessHandlerCallback = {
     context, connection, target, method, version, bytes, count, state in
-    guard let daemon = daemon(context), let connection, let target, let method, let version,
+    guard let thread = thread(context), let connection, let target, let method, let version,
         let count, let incoming = state?.pointee
     else { return .NO }
     let buffer = UnsafeRawBufferPointer(start: bytes, count: count.pointee)
     count.pointee = 0
-    return daemon.advance(
-        Unmanaged<IncomingRequest>.fromOpaque(incoming).takeUnretainedValue(), on: connection,
-        line: RequestLine(method: method, target: target, version: version), bytes: buffer)
+    return thread.atWork {
+        thread.daemon.advance(
+            Unmanaged<IncomingRequest>.fromOpaque(incoming).takeUnretainedValue(), on: connection,
+            line: RequestLine(method: method, target: target, version: version), bytes: buffer)
+    }
 }
 
 private let completed: MHD_RequestCompletedCallback = { context, connection, state, _ in

@@ -2,6 +2,7 @@ import Foundation
 import ObjectModel
 import Predicates
 import Stores
+import Synchronization
 import Testing
 
 @testable import SQLiteStore
@@ -24,6 +25,30 @@ import Testing
 
     private func held(_ fixture: StoreFixture) throws -> any RowSnapshot {
         try #require(try fixture.store.makeSnapshot())
+    }
+
+    /// The last reference to one snapshot goes while another thread makes the next.
+    @Test func threadsHoldAndDropStatesBesideEachOther() throws {
+        let fixture = try open()
+        try fixture.insert("Tag")
+        let readers = try #require(fixture.store.readers)
+        let number = try fixture.layout("Tag").number
+        let failures = Atomic(0)
+        let threads = DispatchGroup()
+        for _ in 0..<4 {
+            threads.enter()
+            Thread.detachNewThread {
+                defer { threads.leave() }
+                for _ in 0..<1500 {
+                    let snapshot = try? readers.hold { nil }
+                    let count = try? snapshot?.count(matching: RowQuery(entity: number))
+                    if count != 1 { failures.add(1, ordering: .relaxed) }
+                }
+            }
+        }
+        // It waits for ever where one of them waits for itself.
+        try #require(threads.wait(timeout: .now() + 600) == .success)
+        #expect(failures.load(ordering: .relaxed) == 0 && !readers.holdsSnapshots)
     }
 
     @Test func aSnapshotShowsTheStateInWhichItWasMade() throws {

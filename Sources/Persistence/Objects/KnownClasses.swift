@@ -47,10 +47,15 @@ enum KnownClasses {
 
     /// Notes a model a coordinator uses.
     static func note(_ model: NSManagedObjectModel) {
-        state.withLock { state in
+        // A model may end meanwhile, and what an app keeps in it may ask for classes then: those
+        // that were looked at go outside of the lock.
+        let others = state.withLock { state in
+            let others = state.models.compactMap(\.model)
             state.models.removeAll { $0.model == nil || $0.model === model }
             state.models.append(WeakModel(model: model))
+            return others
         }
+        _ = others
     }
 
     /// The class objects of `entity` are made of: NSManagedObject where its own class is not found.

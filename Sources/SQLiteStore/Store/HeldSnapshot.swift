@@ -29,7 +29,7 @@ final class HeldSnapshot: RowSnapshot, @unchecked Sendable {
         lock.run {
             guard let held = reader else { return }
             reader = nil
-            pool.release(held)
+            pool.end(self, givingBack: held)
         }
     }
 

@@ -14,7 +14,10 @@ final class ReaderPool: Sendable {
         var isClosed = false
     }
 
+    /// Never followed under the lock: the reference may be the last by then, and a snapshot that
+    /// ends takes the lock itself.
     private struct HeldReference {
+        let id: ObjectIdentifier
         weak var snapshot: HeldSnapshot?
     }
 
@@ -135,17 +138,23 @@ final class ReaderPool: Sendable {
             throw error
         }
         let snapshot = HeldSnapshot(reader, state: held, pool: self)
+        let reference = HeldReference(id: ObjectIdentifier(snapshot), snapshot: snapshot)
         let isLate = self.state.withLock { state in
-            state.snapshots.removeAll { $0.snapshot == nil }
-            state.snapshots.append(HeldReference(snapshot: snapshot))
+            state.snapshots.append(reference)
             return state.isClosed
         }
         if isLate { snapshot.end() }
         return snapshot
     }
 
-    /// A snapshot that ends gives its reader back.
-    func release(_ reader: StoreReader) {
+    /// A snapshot that ends gives its reader back, once.
+    func end(_ snapshot: HeldSnapshot, givingBack reader: StoreReader) {
+        let id = ObjectIdentifier(snapshot)
+        state.withLock { $0.snapshots.removeAll { $0.id == id } }
+        release(reader)
+    }
+
+    private func release(_ reader: StoreReader) {
         reader.connection.endHolding()
         giveBack(reader)
     }

@@ -1,3 +1,5 @@
+internal import Foundation
+
 /// The text of a statement as a key: equal byte by byte, and hashed by some of its bytes, as texts
 /// are long, few are alike, and one is looked up with every statement that is run.
 struct StatementText: Hashable {
@@ -9,8 +11,11 @@ struct StatementText: Hashable {
         var (left, right) = (left.text, right.text)
         return left.withUTF8 { bytes in
             right.withUTF8 { others in
-                bytes.count == others.count
-                    && (bytes.baseAddress == others.baseAddress || bytes.elementsEqual(others))
+                guard bytes.count == others.count else { return false }
+                guard let one = bytes.baseAddress, let other = others.baseAddress else {
+                    return true
+                }
+                return one == other || memcmp(one, other, bytes.count) == 0
             }
         }
     }
@@ -22,8 +27,10 @@ struct StatementText: Hashable {
         text.withUTF8 { bytes in
             let step = max(1, bytes.count / Self.samples)
             var sum = UInt64(bytes.count)
-            for place in stride(from: 0, to: bytes.count, by: step) {
+            var place = 0
+            while place < bytes.count {
                 sum = sum &* 31 &+ UInt64(bytes[place])
+                place += step
             }
             hasher.combine(sum)
         }

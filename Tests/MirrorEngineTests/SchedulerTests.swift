@@ -147,6 +147,30 @@ import Testing
         }
     }
 
+    /// The next course may have begun: both would tell.
+    @Test func aCourseThatWasStoppedTellsOfNoStall() async throws {
+        channel.refuses = true
+        try device.insert("Note")
+        let session = session(device)
+        await #expect(throws: (any Error).self) { try await session.sync() }
+        try #require(try device.mirrored.status()?.waitingSince != nil)
+        device.clock.advance(seconds: 901)
+        let waiting = Lock<CheckedContinuation<Void, Never>?>(nil)
+        let scheduler = MirrorScheduler(
+            session, sleeper: Endless(), name: "test",
+            round: { bytesMax in
+                await withCheckedContinuation { round in waiting.withLock { $0 = round } }
+                return try await session.sync(bytesMax: bytesMax)
+            },
+            observe: { [events] event in events.withLock { $0.append(event) } })
+        let course = Task { await scheduler.run() }
+        try await until { waiting.withLock { $0 } != nil }
+        course.cancel()
+        waiting.withLock { $0 }?.resume()
+        await course.value
+        #expect(events.withLock { $0.count } == 0)
+    }
+
     @Test func aPauseHoldsSavesBackAndIsToldByTheStatus() async throws {
         let scheduler = scheduler()
         scheduler.start()

@@ -75,6 +75,8 @@ final class ScheduleCourse: Sendable {
         var stall = StallWatch(session.store)
         while !Task.isCancelled {
             let seconds = await step(&failures, &last)
+            // Who was stopped meanwhile leaves the telling to who began anew.
+            guard !Task.isCancelled else { return }
             // What is held back by choice is told as that.
             if last == .rounds, let since = stall.look(at: now) { observe(.stalled(since: since)) }
             await signal.wait(atMostSeconds: seconds, sleeper)

@@ -92,14 +92,22 @@ package struct HTTPHeaders: Sendable {
 
     /// The first value under `name`.
     package subscript(name: String) -> String? {
-        let name = name.lowercased()
-        return fields.first { $0.name.lowercased() == name }?.value
+        fields.first { Self.isSame($0.name, name) }?.value
     }
 
     /// All values under `name`.
     func all(_ name: String) -> [String] {
-        let name = name.lowercased()
-        return fields.filter { $0.name.lowercased() == name }.map(\.value)
+        fields.filter { Self.isSame($0.name, name) }.map(\.value)
+    }
+
+    /// Names are ASCII.
+    private static func isSame(_ one: String, _ other: String) -> Bool {
+        one.utf8.count == other.utf8.count
+            && zip(one.utf8, other.utf8).allSatisfy { lowercase($0) == lowercase($1) }
+    }
+
+    private static func lowercase(_ byte: UInt8) -> UInt8 {
+        byte &- UInt8(ascii: "A") < 26 ? byte | 0x20 : byte
     }
 
     package mutating func append(_ name: String, _ value: String) {
@@ -121,15 +129,23 @@ package struct HTTPQuery: Sendable {
 
     package init(_ text: some StringProtocol) {
         self.text = String(text)
-        for part in text.split(separator: "&", omittingEmptySubsequences: false) {
+        for part in self.text.utf8.split(
+            separator: UInt8(ascii: "&"), omittingEmptySubsequences: false)
+        {
             count += 1
             guard !part.isEmpty, count <= Self.itemsMax else { continue }
-            let pair = part.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
-            guard let name = String(pair[0]).removingPercentEncoding,
-                let value = (pair.count > 1 ? String(pair[1]) : "").removingPercentEncoding
+            let pair = part.split(
+                separator: UInt8(ascii: "="), maxSplits: 1, omittingEmptySubsequences: false)
+            guard let name = Self.decoded(pair[0]),
+                let value = pair.count > 1 ? Self.decoded(pair[1]) : ""
             else { continue }
             items.append((name, value))
         }
+    }
+
+    private static func decoded(_ bytes: Substring.UTF8View) -> String? {
+        let text = String(Substring(bytes))
+        return bytes.contains(UInt8(ascii: "%")) ? text.removingPercentEncoding : text
     }
 
     /// The first value under `name`.

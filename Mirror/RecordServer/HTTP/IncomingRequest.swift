@@ -58,9 +58,9 @@ final class IncomingRequest: @unchecked Sendable {
         hold: BufferLedger.Hold
     ) {
         targetBytes = target.utf8.count
-        let parts = target.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
-        request = HTTPRequest(
-            method: "", path: String(parts[0]), query: HTTPQuery(parts.count > 1 ? parts[1] : ""))
+        let end = target.utf8.firstIndex(of: UInt8(ascii: "?")) ?? target.endIndex
+        let query = HTTPQuery(target[end...].dropFirst())
+        request = HTTPRequest(method: "", path: String(target[..<end]), query: query)
         request.address = address
         self.began = began
         self.limits = limits

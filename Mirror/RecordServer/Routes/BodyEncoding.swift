@@ -26,13 +26,10 @@ enum BodyEncoding: String {
     /// likes both as much; nil where it takes neither.
     init?(acceptedBy header: String?) {
         var (best, weight): (BodyEncoding?, Double) = (nil, 0)
-        for part in (header ?? "").lowercased().split(separator: ",") {
-            let words = part.split(separator: ";").map { $0.filter { !$0.isWhitespace } }
+        for (name, own) in QualityValues(header ?? "").choices {
             // Who takes anything is given what everybody knows.
-            let name = words.first == "*" ? "gzip" : words.first
-            guard let encoding = name.flatMap({ BodyEncoding(rawValue: $0) }) else { continue }
-            let told = words.dropFirst().first { $0.hasPrefix("q=") }
-            let own = told.map { Double($0.dropFirst(2)) ?? 0 } ?? 1
+            guard let encoding = BodyEncoding(rawValue: name == "*" ? "gzip" : String(name))
+            else { continue }
             if own > weight || own == weight && own > 0 && encoding == .zstd {
                 (best, weight) = (encoding, own)
             }

@@ -31,9 +31,10 @@ enum RoutePath {
             return
         default: break
         }
-        let words = path.split(separator: "/").map { word in
-            guard word.utf8.contains(UInt8(ascii: "%")) else { return String(word) }
-            return String(word).removingPercentEncoding ?? ""
+        let words = path.utf8.split(separator: UInt8(ascii: "/")).map { word in
+            let text = String(Substring(word))
+            guard word.contains(UInt8(ascii: "%")) else { return text }
+            return text.removingPercentEncoding ?? ""
         }
         switch words {
         case ["health"]: self = .health

@@ -281,8 +281,10 @@ struct TokenText {
 
     init?(_ text: String) {
         guard text.utf8.count <= 200 else { return nil }
-        let parts = text.split(separator: "_", maxSplits: 2, omittingEmptySubsequences: false)
+        let parts = text.utf8.split(
+            separator: UInt8(ascii: "_"), maxSplits: 2, omittingEmptySubsequences: false
+        ).map { String(Substring($0)) }
         guard parts.count == 3, parts[0] == "dpt" else { return nil }
-        self.init(id: String(parts[1]), secret: String(parts[2]))
+        self.init(id: parts[1], secret: parts[2])
     }
 }

@@ -19,8 +19,9 @@ public enum WireFormat: Hashable, Sendable, CaseIterable {
     /// The format of a body whose `Content-Type` is given. What says nothing, or anything else, is
     /// read as JSON, as before there were two.
     public init(contentType: String?) {
-        let type = contentType?.split(separator: ";").first ?? ""
-        self = Self.isArchived(type) ? .archived : .json
+        let type = contentType?.utf8.split(separator: UInt8(ascii: ";")).first
+        let name = type.map { QualityValues.trimmed($0).lowercased() }
+        self = name == WireFormat.archived.mediaType ? .archived : .json
     }
 
     /// The format in which who sent this `Accept` likes records best: archived ones where it names
@@ -30,24 +31,13 @@ public enum WireFormat: Hashable, Sendable, CaseIterable {
             self = .json
             return
         }
-        for part in header.split(separator: ",") {
-            let words = part.split(separator: ";")
-            guard let type = words.first, Self.isArchived(type) else { continue }
-            let weight = words.dropFirst().map { $0.filter { !$0.isWhitespace }.lowercased() }
-                .first { $0.hasPrefix("q=") }
-            if weight.map({ Double($0.dropFirst(2)) ?? 0 }) ?? 1 > 0 {
-                self = .archived
-                return
-            }
+        let isLiked = QualityValues(header).choices.contains { choice in
+            choice.quality > 0 && choice.name == WireFormat.archived.mediaType
         }
-        self = .json
+        self = isLiked ? .archived : .json
     }
 
     private static let headerBytesMax = 1_024
-
-    private static func isArchived(_ type: Substring) -> Bool {
-        type.filter { !$0.isWhitespace }.lowercased() == WireFormat.archived.mediaType
-    }
 }
 
 extension RecordRequest {

@@ -67,6 +67,10 @@ enum WireOperation: String, CaseIterable {
 
     /// Takes the path with or without slashes around it.
     init(path: String) throws(RecordError) {
+        if let operation = WireOperation(rawValue: path) {
+            self = operation
+            return
+        }
         let words = path.split(separator: "/").joined(separator: "/")
         guard let operation = WireOperation(rawValue: words) else { throw Self.refusal(words) }
         self = operation

@@ -1,5 +1,6 @@
 import Foundation
 import Platform
+import PostgresTesting
 import RecordServer
 import RecordService
 import RecordWire
@@ -121,6 +122,19 @@ import Testing
         #expect(told.last?["lacking"] == nil && told.last?["made"] as? Int != nil)
         let beside = try FileManager.default.contentsOfDirectory(atPath: backups.path)
         #expect(!beside.contains { $0.hasSuffix("-wal") || $0.hasSuffix("-shm") })
+    }
+
+    @Test(.enabled(if: TestServer.isInstalled)) func withPostgreSQLBackupsAreItsOwnTools() throws {
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let address = try TestServer.shared.get().makeDatabase()
+        let other = try ConsoleFixture(
+            backups: folder.appendingPathComponent("backups"),
+            database: PostgresDatabase(address: address, assetsFolder: nil))
+        #expect(try ask("GET", "session", of: other).object()["storage"] as? String == "postgres")
+        #expect(try ask("GET", "session").object()["storage"] as? String == "files")
+        let user = try ask("GET", "session", token: fixture.tokenOfAnna.secret).object()
+        #expect(user["storage"] == nil)
+        #expect(try ask("POST", "backups", of: other).status == 400)
     }
 
     @Test func withoutAFolderThereAreNoBackupsAndWithoutABucketNoObjects() throws {

@@ -187,7 +187,7 @@ let testTargets: [Target] = [
         "ServiceConsoleTests",
         uses: [
             "ServiceConsole", "RecordServer", "RecordService", "RecordWire", "Platform",
-            "SQLiteDriver", "MirrorTransport", "KeyTesting",
+            "SQLiteDriver", "MirrorTransport", "KeyTesting", "PostgresTesting",
         ]),
     tests(
         "CloudKitTests",

@@ -50,14 +50,21 @@ final class ScriptedServer {
     }
 }
 
-/// Answers every connection with the same bytes over plain TCP, and keeps what it was sent.
+/// Answers connections with given bytes over plain TCP, and keeps what it was sent.
 final class CannedServer: Sendable {
     let port: UInt16
     private let descriptor: Int32
-    private let requests = Lock<[String]>([])
+    private let taken = Lock<[String]>([])
 
     /// `answer` nil: never answers, and keeps the connection.
-    init(_ answer: String?) throws {
+    convenience init(_ answer: String?) throws { try self.init { _ in answer } }
+
+    /// One answer after another; the last also to those that follow.
+    convenience init(each answers: [String]) throws {
+        try self.init { answers[min($0, answers.count - 1)] }
+    }
+
+    private init(_ answer: @escaping @Sendable (Int) -> String?) throws {
         descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
         var name = sockaddr_in()
         name.sin_family = sa_family_t(AF_INET)
@@ -72,7 +79,7 @@ final class CannedServer: Sendable {
         }
         guard status == 0 else { throw POSIXError(.EADDRNOTAVAIL) }
         port = UInt16(bigEndian: name.sin_port)
-        let thread = Thread { [requests] in Self.serve(descriptor, answer, requests) }
+        let thread = Thread { [taken] in Self.serve(descriptor, answer, taken) }
         thread.start()
     }
 
@@ -81,16 +88,22 @@ final class CannedServer: Sendable {
     deinit { shutdown(descriptor, Int32(SHUT_RDWR)) }
 
     var url: URL? { URL(string: "http://127.0.0.1:\(port)") }
-    var firstRequest: String { requests.withLock { $0.first ?? "" } }
+    var requests: [String] { taken.withLock { $0 } }
+    var firstRequest: String { requests.first ?? "" }
 
-    private static func serve(_ descriptor: Int32, _ answer: String?, _ requests: Lock<[String]>) {
+    private static func serve(
+        _ descriptor: Int32, _ answer: (Int) -> String?, _ requests: Lock<[String]>
+    ) {
         var kept: [Int32] = []
         while true {
             let peer = accept(descriptor, nil, nil)
             guard peer >= 0 else { break }
             let text = request(from: peer)
-            requests.withLock { $0.append(text) }
-            guard let answer else {
+            let number = requests.withLock { requests in
+                requests.append(text)
+                return requests.count - 1
+            }
+            guard let answer = answer(number) else {
                 kept.append(peer)
                 continue
             }

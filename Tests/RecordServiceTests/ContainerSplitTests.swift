@@ -118,7 +118,7 @@ import Testing
         }
     }
 
-    private static let points = ["copied", "named", "beforeCommit", "afterCommit"]
+    private static let points = ["copied", "cleared", "named", "beforeCommit", "afterCommit"]
 
     @Test(arguments: points) func aSplitThatFailsIsDoneAgain(_ point: String) throws {
         try withDatabasePath { path in
@@ -150,6 +150,68 @@ import Testing
             }
             _ = try ServiceFixture(path: path, makesZone: false, faults: faults)
             try expect(known, at: copy)
+        }
+    }
+
+    private func filesInUse(_ path: String) throws -> [String] {
+        try Connection(path: path).rows("SELECT file FROM container_files ORDER BY file")
+            .compactMap { $0.first?.string }
+    }
+
+    private func files(_ path: String) -> [String] {
+        let folder = ContainerFile.folder(path)
+        return ((try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? [])
+            .filter { !$0.hasSuffix("-wal") && !$0.hasSuffix("-shm") }.sorted()
+    }
+
+    /// Starts at `path` and leaves what lies on the disk at `point` at `copy`.
+    private func strike(_ path: String, _ point: String, to copy: String, seed: UInt64) throws {
+        let faults = OneFault()
+        faults.atNext("service.split." + point) {
+            for suffix in ["", "-wal", ".containers", "-assets"]
+            where FileManager.default.fileExists(atPath: path + suffix) {
+                try FileManager.default.copyItem(atPath: path + suffix, toPath: copy + suffix)
+            }
+        }
+        _ = try ServiceFixture(path: path, seed: seed, makesZone: false, faults: faults)
+    }
+
+    /// Also where the one that clears away what the first left is killed.
+    @Test(arguments: points, points) func killedSplitsLeaveNothing(
+        _ first: String, _ second: String
+    ) throws {
+        try withDatabasePath { path in
+            let known = try makeFormer(path)
+            let (once, twice) = (path + ".once", path + ".twice")
+            try strike(path, first, to: once, seed: 1)
+            try strike(once, second, to: twice, seed: 3)
+            // Where the first was whole, the second has nothing to do.
+            let last = FileManager.default.fileExists(atPath: twice) ? twice : once
+            let notices = Lock<[ServiceNotice]>([])
+            _ = try ServiceFixture(path: last, seed: 5, makesZone: false) { notice in
+                notices.withLock { $0.append(notice) }
+            }
+            #expect(notices.withLock { $0 }.isEmpty)
+            #expect(try files(last) == filesInUse(last))
+            try expect(known, at: last)
+        }
+    }
+
+    /// Somebody wrote to it, so that it has what nothing else has.
+    @Test(arguments: [true, false]) func aCopyThatHoldsMoreStays(_ isInWAL: Bool) throws {
+        try withDatabasePath { path in
+            let known = try makeFormer(path)
+            let copy = path + ".killed"
+            try strike(path, "named", to: copy, seed: 1)
+            let left = files(copy)
+            let changed = try #require(left.first { $0.hasPrefix("icloud_org_example_other") })
+            do {
+                let file = try Connection(path: ContainerFile.folder(copy) + "/" + changed)
+                if isInWAL { _ = try file.pragma("journal_mode = WAL") }
+                try file.run("UPDATE records SET name = 'z' WHERE name = 'a'")
+            }
+            try expect(known, at: copy)
+            #expect(try files(copy) == (filesInUse(copy) + [changed]).sorted())
         }
     }
 

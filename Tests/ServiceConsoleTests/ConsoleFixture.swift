@@ -30,13 +30,18 @@ struct ConsoleFixture {
     init(
         isEncrypted: Bool = true, audit: AuditLog? = nil, clock: HandClock = HandClock(),
         provider: SignInProvider? = nil, path: String = ":memory:", backups: URL? = nil,
-        objects: ObjectPlace? = nil
+        objects: ObjectPlace? = nil, database: PostgresDatabase? = nil
     ) throws {
         self.clock = clock
         var platform = Environment.system
         platform.clock = clock
-        service = try RecordService(
-            path: path, platform: platform, objects: objects, audit: audit)
+        service =
+            if let database {
+                try RecordService(database: database, platform: platform)
+            } else {
+                try RecordService(
+                    path: path, platform: platform, objects: objects, audit: audit)
+            }
         let accounts = service.accounts
         try accounts.createContainer(Self.container)
         anna = try accounts.createUser(label: "Anna")

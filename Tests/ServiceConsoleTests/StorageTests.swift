@@ -1,5 +1,6 @@
 import Foundation
 import Platform
+import PostgresTesting
 import RecordServer
 import RecordService
 import RecordWire
@@ -121,6 +122,77 @@ import Testing
         #expect(told.last?["lacking"] == nil && told.last?["made"] as? Int != nil)
         let beside = try FileManager.default.contentsOfDirectory(atPath: backups.path)
         #expect(!beside.contains { $0.hasSuffix("-wal") || $0.hasSuffix("-shm") })
+    }
+
+    /// All files of the folder of backups, also those of containers.
+    private func backupFiles() throws -> [String: Data] {
+        let place = folder.appendingPathComponent("backups").path
+        let names = try FileManager.default.subpathsOfDirectory(atPath: place)
+        var files: [String: Data] = [:]
+        for name in names {
+            var isFolder: ObjCBool = false
+            let path = place + "/" + name
+            _ = FileManager.default.fileExists(atPath: path, isDirectory: &isFolder)
+            if !isFolder.boolValue { files[name] = try Data(contentsOf: URL(filePath: path)) }
+        }
+        return files
+    }
+
+    @Test func aCheckLeavesABackupAsItWas() throws {
+        defer { try? FileManager.default.removeItem(at: folder) }
+        _ = try ask("POST", "backups")
+        let name = try #require(try settled().first?["name"] as? String)
+        let before = try backupFiles()
+        #expect(before.count >= 2)
+        _ = try ask("POST", "backups/\(name)/check")
+        #expect(try settled().first?["damage"] as? [String] == [])
+        let after = try backupFiles()
+        #expect(after.keys.sorted() == before.keys.sorted())
+        #expect(after == before)
+    }
+
+    /// A restore takes in what stands in a log beside a backup, so a check looks at it, too.
+    @Test func aCheckReadsTheLogBesideABackupAndLeavesIt() throws {
+        defer { try? FileManager.default.removeItem(at: folder) }
+        _ = try ask("POST", "backups")
+        let name = try #require(try settled().first?["name"] as? String)
+        let place = folder.appendingPathComponent("backups")
+        let path = place.appendingPathComponent(name).path
+        var bytes: [String: Data] = [:]
+        do {
+            let writer = try Connection(path: path, access: .readWrite)
+            _ = try writer.pragma("journal_mode = WAL")
+            try writer.script(
+                """
+                INSERT INTO container_files(container, file, id, made)
+                    VALUES ('late', 'late', 1, 1);
+                CREATE TABLE IF NOT EXISTS lacking_containers(container TEXT PRIMARY KEY);
+                INSERT INTO lacking_containers VALUES ('late');
+                """)
+            for end in ["", "-wal"] { bytes[end] = try Data(contentsOf: URL(filePath: path + end)) }
+        }
+        for (end, bytes) in bytes { try bytes.write(to: URL(filePath: path + end)) }
+        let before = try backupFiles()
+        _ = try ask("POST", "backups/\(name)/check")
+        let checked = try settled().first
+        #expect(checked?["lacking"] as? [String] == ["late"])
+        #expect(checked?["damage"] as? [String] == [])
+        let after = try backupFiles()
+        #expect(after.keys.sorted() == before.keys.sorted())
+        #expect(after == before)
+    }
+
+    @Test(.enabled(if: TestServer.isInstalled)) func withPostgreSQLBackupsAreItsOwnTools() throws {
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let address = try TestServer.shared.get().makeDatabase()
+        let other = try ConsoleFixture(
+            backups: folder.appendingPathComponent("backups"),
+            database: PostgresDatabase(address: address, assetsFolder: nil))
+        #expect(try ask("GET", "session", of: other).object()["storage"] as? String == "postgres")
+        #expect(try ask("GET", "session").object()["storage"] as? String == "files")
+        let user = try ask("GET", "session", token: fixture.tokenOfAnna.secret).object()
+        #expect(user["storage"] == nil)
+        #expect(try ask("POST", "backups", of: other).status == 400)
     }
 
     @Test func withoutAFolderThereAreNoBackupsAndWithoutABucketNoObjects() throws {

@@ -9,6 +9,8 @@ final class AssetPart {
     private let part: URL
     private let asset: RecordAsset
     private let namesDigests: Bool
+    /// nil where the digest is the tag.
+    private let tag: PartTag?
     private let descriptor: Int32
     /// What came before.
     private let offset: Int64
@@ -19,6 +21,7 @@ final class AssetPart {
         self.file = file
         self.asset = asset
         part = file.appendingPathExtension("part")
+        tag = namesDigests ? nil : PartTag(besides: part)
         descriptor = open(part.path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else { throw CurlFailure.output(errno) }
         var status = stat()
@@ -31,16 +34,43 @@ final class AssetPart {
     var headers: [(String, String)] {
         var headers = [("Accept-Encoding", "identity")]
         guard offset > 0 else { return headers }
+        if let tag {
+            // Without the tag of what came nobody knows whether the rest would fit.
+            guard let value = tag.value else { return headers }
+            return headers + [("Range", "bytes=\(offset)-"), ("If-Range", value)]
+        }
         headers.append(("Range", "bytes=\(offset)-"))
         if let checksum = asset.fileChecksum { headers.append(("If-Range", "\"\(checksum)\"")) }
         return headers
     }
 
     var output: CurlOutput {
-        CurlOutput(descriptor: descriptor, bytesMax: asset.size ?? .max)
+        let (descriptor, offset, part, tag) = (descriptor, offset, part, tag)
+        return CurlOutput(descriptor: descriptor, bytesMax: asset.size ?? .max) { status, headers in
+            guard let tag else { return true }
+            guard status == 206 else {
+                // Before the tag: the bytes of before must not come back beside it.
+                guard fsync(descriptor) == 0 else { return false }
+                tag.keep(headers["etag"])
+                return true
+            }
+            // A rest of other bytes, or from another place, would spoil what came.
+            let known = tag.value
+            let fits =
+                offset > 0 && known != nil && headers["etag"].map { $0 == known } ?? true
+                && headers["content-range"]?.hasPrefix("bytes \(offset)-") == true
+            if !fits {
+                unlink(part.path)
+                tag.remove()
+            }
+            return fits
+        }
     }
 
-    func discard() { unlink(part.path) }
+    func discard() {
+        unlink(part.path)
+        tag?.remove()
+    }
 
     /// Gives the whole file its name. Throws where it is not what the asset says; the next try
     /// begins anew then.
@@ -52,13 +82,12 @@ final class AssetPart {
             && asset.fileChecksum.map { try !namesDigests || isSHA256($0) } ?? true
         guard isWhole else {
             discard()
-            throw TransportError(
-                .connectionLost, "The asset that came is not the one that was asked for; try again."
-            )
+            throw CurlFailure.otherAsset
         }
-        guard fsync(descriptor) == 0, rename(part.path, file.path) == 0 else {
-            throw CurlFailure.output(errno)
-        }
+        guard fsync(descriptor) == 0 else { throw CurlFailure.output(errno) }
+        // First, so that none is left behind: a part without it begins anew.
+        tag?.remove()
+        guard rename(part.path, file.path) == 0 else { throw CurlFailure.output(errno) }
     }
 
     /// Whether the file has this digest; true for text that is no such digest.

@@ -31,10 +31,19 @@ package struct CurlOutput: Sendable {
     package var descriptor: Int32
     /// Bytes after which the rest is not taken.
     package var bytesMax: Int64
+    /// Hears the head of a 200 when the file is empty, and that of a 206, before the body comes.
+    /// Returns false for an answer whose body is not to be taken.
+    package var begin: @Sendable (_ status: Int, _ headers: [String: String]) -> Bool
 
-    package init(descriptor: Int32, bytesMax: Int64) {
+    package init(
+        descriptor: Int32, bytesMax: Int64,
+        begin: @escaping @Sendable (_ status: Int, _ headers: [String: String]) -> Bool = {
+            _, _ in true
+        }
+    ) {
         self.descriptor = descriptor
         self.bytesMax = bytesMax
+        self.begin = begin
     }
 }
 

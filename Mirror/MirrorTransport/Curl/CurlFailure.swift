@@ -5,6 +5,9 @@ internal import Foundation
 enum CurlFailure {
     static let cancelled = TransportError(.cancelled, "The request was cancelled.")
 
+    static let otherAsset = TransportError(
+        .connectionLost, "The asset that came is not the one that was asked for; try again.")
+
     static func tooLarge(_ bytesMax: Int, host: String?) -> TransportError {
         TransportError(
             .responseTooLarge,

@@ -145,6 +145,7 @@ package final class CurlHandle {
         if transfer.isTooLarge {
             return CurlFailure.tooLarge(limits.responseBytesMax, host: url?.host)
         }
+        if transfer.isUnfit { return CurlFailure.otherAsset }
         if let number = transfer.outputError { return CurlFailure.output(number) }
         if code == CURLE_ABORTED_BY_CALLBACK { return CurlFailure.cancelled }
         return CurlFailure.error(

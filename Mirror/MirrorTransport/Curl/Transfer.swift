@@ -19,13 +19,25 @@ final class Transfer {
     /// Of the answer whose head came last.
     private var status = 0
     private var written: Int64 = 0
+    /// Lines that follow a body are of no head.
+    private var hasBegun = false
     /// The output could not be written.
     private(set) var outputError: Int32?
     private(set) var headers: [String: String] = [:]
     private(set) var body = Data()
-    private(set) var isTooLarge = false
+    private var refusal: Refusal?
     private(set) var sent: Int64 = 0
     private(set) var received: Int64 = 0
+
+    /// Why an answer is not taken.
+    private enum Refusal {
+        case tooLarge
+        /// It has not what was asked for.
+        case unfit
+    }
+
+    var isTooLarge: Bool { refusal == .tooLarge }
+    var isUnfit: Bool { refusal == .unfit }
 
     init(bytesMax: Int, output: CurlOutput?, cancelFlag: CancelFlag) {
         self.bytesMax = bytesMax
@@ -37,21 +49,32 @@ final class Transfer {
     fileprivate func takeBody(_ bytes: UnsafeRawBufferPointer) -> Bool {
         if let output, status == 200 || status == 206 { return write(bytes, to: output) }
         guard body.count + bytes.count <= bytesMax else {
-            isTooLarge = true
+            refusal = .tooLarge
             return false
         }
         body.append(contentsOf: bytes)
         return true
     }
 
-    private func write(_ bytes: UnsafeRawBufferPointer, to output: CurlOutput) -> Bool {
-        if written == 0, status == 200, ftruncate(output.descriptor, 0) != 0 {
+    /// A 200 without a body begins the file anew as well. False stops the transfer.
+    private func endHead() -> Bool {
+        guard let output, status == 200 || status == 206, !hasBegun else { return true }
+        hasBegun = true
+        if status == 200, ftruncate(output.descriptor, 0) != 0 {
             outputError = errno
             return false
         }
+        guard output.begin(status, headers) else {
+            refusal = .unfit
+            return false
+        }
+        return true
+    }
+
+    private func write(_ bytes: UnsafeRawBufferPointer, to output: CurlOutput) -> Bool {
         written += Int64(bytes.count)
         guard written <= output.bytesMax else {
-            isTooLarge = true
+            refusal = .tooLarge
             return false
         }
         var rest = bytes
@@ -67,17 +90,21 @@ final class Transfer {
         return true
     }
 
-    fileprivate func takeHeader(_ bytes: UnsafeRawBufferPointer) {
+    /// Takes a line of a head; false stops the transfer.
+    fileprivate func takeHeader(_ bytes: UnsafeRawBufferPointer) -> Bool {
         let line = String(decoding: bytes, as: UTF8.self)
         // A new status line: what came before was an interim answer such as 100 Continue.
         if line.hasPrefix("HTTP/") {
             headers = [:]
+            hasBegun = false
             let words = line.split(separator: " ")
             status = words.count > 1 ? Int(words[1].prefix { $0.isNumber }) ?? 0 : 0
         }
-        guard let colon = line.firstIndex(of: ":") else { return }
+        if line == "\r\n" || line == "\n" { return endHead() }
+        guard let colon = line.firstIndex(of: ":") else { return true }
         let value = line[line.index(after: colon)...]
         headers[line[..<colon].lowercased()] = value.trimmingCharacters(in: .whitespacesAndNewlines)
+        return true
     }
 
     fileprivate func count(_ kind: curl_infotype, _ size: Int) {
@@ -99,8 +126,8 @@ final class Transfer {
         diptych_curl_set_pointer(handle, CURLOPT_WRITEDATA, context)
         diptych_curl_set_callback(handle, CURLOPT_HEADERFUNCTION) { bytes, size, count, context in
             let buffer = UnsafeRawBufferPointer(start: bytes, count: size * count)
-            Transfer.at(context)?.takeHeader(buffer)
-            return buffer.count
+            guard let transfer = Transfer.at(context) else { return 0 }
+            return transfer.takeHeader(buffer) ? buffer.count : 0
         }
         diptych_curl_set_pointer(handle, CURLOPT_HEADERDATA, context)
         diptych_curl_set_progress(handle) { context, _, _, _, _ in

@@ -1,7 +1,18 @@
 package import RecordWire
 
+/// Where the records of a service are.
+package enum StorageKind: String, Codable, Sendable {
+    case files, postgres, memory
+}
+
 /// What is administered in the service's own process.
 extension RecordService {
+    /// Only what is in files is backed up by the service itself.
+    package var storageKind: StorageKind {
+        guard let sqlite = backend as? SQLiteBackend else { return .postgres }
+        return sqlite.main.isInMemory ? .memory : .files
+    }
+
     /// Work on the same rows, noted under `name`.
     package func administration(as name: String) -> ServiceAdministration {
         ServiceAdministration(of: backend, accounts.acting(as: name))

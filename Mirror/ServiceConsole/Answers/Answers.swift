@@ -14,13 +14,16 @@ struct SessionAnswer: Encodable {
     var waits: Bool
     /// Whether it began with a password, which can be changed.
     var hasPassword: Bool
+    /// Where the records are, told to administrators: whether backups are made here.
+    var storage: StorageKind?
 
-    init(_ session: ConsoleSession, _ dialect: ServiceDialect) {
+    init(_ session: ConsoleSession, _ service: RecordService) {
         isAdministrator = session.isAdministrator
         user = session.bearer.userRecordName
         label = session.bearer.label
         requestToken = session.requestToken
-        waits = dialect == .extended
+        waits = service.dialect == .extended
+        storage = isAdministrator ? service.storageKind : nil
         hasPassword = if case .password = session.bearer.proof { true } else { false }
     }
 }

@@ -64,9 +64,8 @@ final class BackupDesk: Sendable {
             throw RecordError(.notFound, "There is no backup of this name.")
         }
         try start(name) { [self] in
-            let backup = try ServiceAdministration(path: path(name), platform: platform)
-            return Outcome(
-                lacking: try backup.lackingContainers(), damage: try backup.damageInBackup())
+            let found = try BackupCheck(path(name)).run()
+            return Outcome(lacking: found.lacking, damage: found.damage)
         }
     }
 

@@ -64,7 +64,7 @@ struct ConsoleDesk: Sendable {
         _ inquiry: ConsoleRoute.Inquiry, _ session: ConsoleSession, _ request: HTTPRequest
     ) throws -> HTTPResponse {
         switch inquiry {
-        case .session: return try .json(of: SessionAnswer(session, service.dialect))
+        case .session: return try .json(of: SessionAnswer(session, service))
         case .signOut: return try signOut(request)
         case .changePassword: return try changePassword(session, request)
         case .containers: return try .json(of: service.accounts.containers())
@@ -110,7 +110,7 @@ struct ConsoleDesk: Sendable {
         }
         let wish: SignInWish = try request.wish()
         let (secret, session) = try begin(wish, request)
-        var response = try HTTPResponse.json(of: SessionAnswer(session, service.dialect))
+        var response = try HTTPResponse.json(of: SessionAnswer(session, service))
         response.headers.append("Set-Cookie", sessions.cookie.header(secret, for: request))
         return response
     }

@@ -141,16 +141,32 @@ function bucket(context) {
     element("div", { class: "actions" }, button("Look through the bucket", look)), place];
 }
 
+/** What makes a backup where the records are: a button, or a sentence where others do it. */
+export function wayToBackUp(storage, begin) {
+    if (storage === "files") {
+        return [element("div", { class: "actions" }, button("Back up now", begin, "main"))];
+    }
+    if (storage === "memory") {
+        return [element("p", {}, "The records are in memory and end with the service; there is "
+            + "nothing to back up.")];
+    }
+    return [element("p", {}, "The records are in PostgreSQL, which has tools of its own: ",
+        element("code", {}, "pg_dump"), " copies them, ", element("code", {}, "pg_restore"),
+        " brings them back with the services stopped; then copy the folder of assets.")];
+}
+
 export async function storage(main, context) {
     const backups = new Backups(context);
+    const inFiles = context.session.storage === "files";
     main.append(element("h1", {}, "Storage"), element("h2", {}, "Backups"),
-        element("div", { class: "actions" }, button("Back up now", () => backups.begin(), "main")),
-        backups.list,
-        element("p", { class: "soft" },
+        ...wayToBackUp(context.session.storage, () => backups.begin()));
+    if (inFiles) {
+        main.append(backups.list, element("p", { class: "soft" },
             "A restore puts files in the place of the running service’s, so it is a command’s work: "
             + "stop the service, then ",
             element("code", {}, "diptych service restore DIR/backups/NAME --data DIR"),
-            ", where DIR is the service’s data folder."),
-        ...bucket(context));
-    await trying(async () => backups.show(await administration.backups()));
+            ", where DIR is the service’s data folder."));
+    }
+    main.append(...bucket(context));
+    if (inFiles) await trying(async () => backups.show(await administration.backups()));
 }

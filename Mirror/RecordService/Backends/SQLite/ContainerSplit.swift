@@ -7,7 +7,8 @@ internal import SQLiteDriver
 ///
 /// Nobody else writes to the file meanwhile. The containers' files are whole and on the disk before
 /// the one transaction that removes the rows here and names those files: killed before its end, the
-/// next start finds the file as it was, and files that nothing names.
+/// next start finds the file as it was, and files that nothing names: it removes those that hold
+/// the same rows as the copies that it makes itself.
 struct ContainerSplit {
     private let connection: Connection
     private let settings: SQLiteSettings
@@ -65,6 +66,7 @@ struct ContainerSplit {
     private func split(
         _ containers: [String], _ epoch: Int64, _ names: inout [String]
     ) throws {
+        let remains = SplitRemains(in: folder)
         for container in containers {
             let id = Int64(bitPattern: settings.platform.randomness.next())
             let name = ContainerFileName.text(container, id: id)
@@ -74,6 +76,8 @@ struct ContainerSplit {
                 "INSERT INTO container_files(container, file, id, made) VALUES (?, ?, ?, 1)",
                 [.text(container), .text(name), .integer(id)])
             try reach("copied")
+            try remains.remove(of: container, equalTo: folder + "/" + name + Self.part)
+            try reach("cleared")
         }
         for name in names {
             try FileFolder.rename(folder + "/" + name + Self.part, to: folder + "/" + name)

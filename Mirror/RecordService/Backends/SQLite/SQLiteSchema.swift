@@ -50,6 +50,20 @@ enum SQLiteSchema {
         return try connection.value("SELECT id FROM service")?.int64 ?? 0
     }
 
+    /// Throws INTERNAL_ERROR unless the file is a service's, and of this version. Writes nothing.
+    static func require(_ connection: Connection) throws {
+        guard try connection.pragma("application_id")?.int64 == applicationID else {
+            throw refusal("holds another program's data; choose another path")
+        }
+        let found = try connection.pragma("user_version")?.int64 ?? 0
+        guard found <= version else {
+            throw refusal("was written by a newer version of this service; update the program")
+        }
+        guard found == version else {
+            throw refusal("is of an older version; a restore brings it up to date")
+        }
+    }
+
     /// A damaged file is mended first by the service that begins to work on it.
     private static func split(_ connection: Connection, _ settings: SQLiteSettings) throws {
         do {

@@ -1,15 +1,7 @@
-import Foundation
 import Testing
 
-private let node = ["/usr/bin/node", "/usr/local/bin/node"]
-    .first { FileManager.default.isExecutableFile(atPath: $0) }
-
 /// Whether the console's page offers a backup, as Node runs it.
-@Suite(.enabled(if: node != nil)) struct SiteBackupTests {
-    private static let site = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
-        .deletingLastPathComponent().deletingLastPathComponent()
-        .appendingPathComponent("Mirror/ServiceConsole/Site")
-
+@Suite(.enabled(if: SiteScript.node != nil)) struct SiteBackupTests {
     /// Elements that know their children and nothing else.
     private static let document = """
         class Element {
@@ -35,41 +27,17 @@ private let node = ["/usr/bin/node", "/usr/local/bin/node"]
         """
 
     private func shown(_ storage: String) throws -> String {
-        let folder = FileManager.default.temporaryDirectory
-            .appendingPathComponent("console-backups-\(UUID().uuidString)")
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: false)
-        defer { try? FileManager.default.removeItem(at: folder) }
-        let files = try FileManager.default.contentsOfDirectory(
-            at: Self.site, includingPropertiesForKeys: nil)
-        for file in files where file.pathExtension == "js" {
-            let text = try String(contentsOf: file, encoding: .utf8)
-            try text.replacing("\"/console/", with: "\"./").write(
-                to: folder.appendingPathComponent(file.lastPathComponent), atomically: true,
-                encoding: .utf8)
-        }
-        try #"{"type":"module"}"#.write(
-            to: folder.appendingPathComponent("package.json"), atomically: true, encoding: .utf8)
-        let script = """
-            \(Self.document)
-            const { storage } = await import("./storage.js");
-            const main = new Element("main");
-            await storage(main, {
-                session: { storage: "\(storage)" }, isShown: () => true, onLeave: () => undefined,
-            });
-            console.log(main.buttons.join(), main.text.includes("pg_dump"));
-            """
-        let file = folder.appendingPathComponent("script.js")
-        try script.write(to: file, atomically: true, encoding: .utf8)
-        let process = Process()
-        process.executableURL = URL(fileURLWithPath: node ?? "")
-        process.arguments = [file.path]
-        let pipe = Pipe()
-        process.standardOutput = pipe
-        process.standardError = pipe
-        try process.run()
-        let printed = pipe.fileHandleForReading.readDataToEndOfFile()
-        process.waitUntilExit()
-        return String(decoding: printed, as: UTF8.self)
+        try SiteScript.printed(
+            by: """
+                \(Self.document)
+                const { storage } = await import("./storage.js");
+                const main = new Element("main");
+                await storage(main, {
+                    session: { storage: "\(storage)" },
+                    isShown: () => true, onLeave: () => undefined,
+                });
+                console.log(main.buttons.join(), main.text.includes("pg_dump"));
+                """)
     }
 
     @Test func filesAreBackedUpByAButton() throws {

@@ -2,37 +2,12 @@ import Foundation
 import RecordWire
 import Testing
 
-private let node = ["/usr/bin/node", "/usr/local/bin/node"]
-    .first { FileManager.default.isExecutableFile(atPath: $0) }
-
 /// What the console's page makes of a field's value and back, as Node runs it.
-@Suite(.enabled(if: node != nil)) struct SiteValueTests {
-    private static let module = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
-        .deletingLastPathComponent().deletingLastPathComponent()
-        .appendingPathComponent("Mirror/ServiceConsole/Site/values.js")
-
+@Suite(.enabled(if: SiteScript.node != nil)) struct SiteValueTests {
     /// What a script prints, which has the functions of `values.js`.
     private func run(_ script: String) throws -> String {
-        let folder = FileManager.default.temporaryDirectory
-            .appendingPathComponent("console-values-\(UUID().uuidString)")
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: false)
-        defer { try? FileManager.default.removeItem(at: folder) }
-        try FileManager.default.copyItem(
-            at: Self.module, to: folder.appendingPathComponent("values.mjs"))
-        let file = folder.appendingPathComponent("script.mjs")
         let names = "editableText, editedValue, typedValue, valueText"
-        try "import { \(names) } from './values.mjs';\n\(script)"
-            .write(to: file, atomically: true, encoding: .utf8)
-        let process = Process()
-        process.executableURL = URL(fileURLWithPath: node ?? "")
-        process.arguments = [file.path]
-        let pipe = Pipe()
-        process.standardOutput = pipe
-        process.standardError = pipe
-        try process.run()
-        let printed = pipe.fileHandleForReading.readDataToEndOfFile()
-        process.waitUntilExit()
-        return String(decoding: printed, as: UTF8.self)
+        return try SiteScript.printed(by: "import { \(names) } from './values.js';\n\(script)")
     }
 
     private static let exact = [

@@ -142,7 +142,7 @@ function bucket(context) {
 }
 
 /** What makes a backup where the records are: a button, or a sentence where others do it. */
-export function wayToBackUp(storage, begin) {
+function wayToBackUp(storage, begin) {
     if (storage === "files") {
         return [element("div", { class: "actions" }, button("Back up now", begin, "main"))];
     }

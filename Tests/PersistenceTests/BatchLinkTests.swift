@@ -77,4 +77,26 @@ import Testing
         let all = NSFetchRequest<Person>(entityName: "Person")
         #expect(try bench.context.count(for: all) == 0)
     }
+
+    /// Apple's recipe for showing a batch: its IDs are merged, and name the rows alone.
+    @Test(arguments: StoreKind.allCases)
+    func contextsShowWhatABatchMoved(_ kind: StoreKind) throws {
+        let bench = try Bench(kind)
+        let (sales, lab) = (try bench.make("Department", "Sales"), try bench.make("Department"))
+        let ada = try bench.person("Ada")
+        ada.department = sales
+        try bench.context.save()
+        #expect(bench.names(sales.value(forKey: "employees")) == ["Ada"])
+        #expect(bench.names(lab.value(forKey: "employees")) == [])
+        let batch = NSBatchUpdateRequest(entityName: "Person")
+        batch.propertiesToUpdate = ["department": lab.objectID]
+        batch.resultType = .updatedObjectIDsResultType
+        let result = try bench.newContext().execute(batch) as? NSBatchUpdateResult
+        let ids = try #require(result?.result as? [NSManagedObjectID])
+        NSManagedObjectContext.mergeChanges(
+            fromRemoteContextSave: [NSUpdatedObjectsKey: ids], into: [bench.context])
+        #expect(ada.department === lab)
+        #expect(bench.names(sales.value(forKey: "employees")) == [])
+        #expect(bench.names(lab.value(forKey: "employees")) == ["Ada"])
+    }
 }

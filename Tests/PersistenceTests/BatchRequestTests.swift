@@ -120,6 +120,28 @@ import Testing
         #expect(values("note", found) == ["free", "free", "kept", "new", "2"])
     }
 
+    /// Rows that lose a unique value to a later one hold it no longer.
+    @Test(arguments: StoreKind.allCases, [true, false])
+    func rowsThatMoveTheirSecondKeyAreNotOverwritten(_ kind: StoreKind, isStored: Bool) throws {
+        let model = TestModel.make()
+        model.entitiesByName["Account"]?.uniquenessConstraints = [["note"], ["email"]]
+        let bench = try Bench(kind, model: model)
+        bench.context.mergePolicy = NSMergePolicy.mergeByPropertyObjectTrump
+        func insert(_ objects: [[String: Any]]) throws {
+            try bench.context.execute(
+                NSBatchInsertRequest(entityName: "Account", objects: objects))
+        }
+        var rows: [[String: Any]] = [
+            ["note": "1", "email": "a"], ["note": "1", "email": "b"],
+            ["note": "3", "email": "a"], ["note": "2", "email": "b"], ["note": "1", "email": "c"],
+        ]
+        if isStored { try insert([rows.removeFirst()]) }
+        try insert(rows)
+        let accounts = try objects("Account", in: bench.newContext())
+        #expect(values("email", accounts) == ["a", "b", "c"])
+        #expect(values("note", accounts) == ["3", "2", "1"])
+    }
+
     @Test(arguments: StoreKind.allCases)
     func storeTrumpLeavesTheRowThatHasTheValue(_ kind: StoreKind) throws {
         let bench = try Bench(kind)

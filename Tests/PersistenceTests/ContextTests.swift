@@ -345,4 +345,26 @@ import Testing
         let twin = try bench.twin(sales, in: other)
         #expect((twin.value(forKey: "employees") as? Set<NSManagedObject>)?.count == 10_000)
     }
+
+    /// Stacks whose stores load later have parents before they have a coordinator.
+    @Test func aParentMayGetItsCoordinatorLast() throws {
+        let bench = try Bench(.memory)
+        let ada = try bench.person("Ada")
+        try bench.context.save()
+        let (writer, middle) = (
+            NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType),
+            NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
+        )
+        let shown = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
+        shown.parent = middle
+        middle.parent = writer
+        for context in [shown, middle] { context.automaticallyMergesChangesFromParent = true }
+        writer.persistentStoreCoordinator = bench.coordinator
+        let twins = try [middle, shown].map { try bench.twin(ada, in: $0) }
+        #expect(twins.map(\.name) == ["Ada", "Ada"])
+        try bench.twin(ada, in: writer).name = "Bea"
+        try writer.save()
+        for context in [middle, shown] { context.performAndWait {} }
+        #expect(twins.map(\.name) == ["Bea", "Bea"])
+    }
 }

@@ -29,6 +29,43 @@ import Testing
         #expect(try SampleGraph.image(bench.newContext()) == before)
     }
 
+    /// A copy is no save: what rows say about when they were saved last goes with them.
+    @Test(arguments: StoreKind.logging, StoreKind.logging)
+    func momentsGoWithTheirRows(from kind: StoreKind, to target: StoreKind) throws {
+        let note = TestModel.entity("Note")
+        let modified = NSDerivedAttributeDescription()
+        modified.name = "modified"
+        modified.attributeType = .dateAttributeType
+        modified.derivationExpressionText = "now()"
+        note.properties = [TestModel.attribute("name", .stringAttributeType), modified]
+        let model = NSManagedObjectModel()
+        model.entities = [note]
+        let bench = try Bench(kind, model: model)
+        for number in 0..<30 { try bench.make("Note", "\(number)") }
+        try bench.context.save()
+        func moments() throws -> [Date?] {
+            let all = NSFetchRequest<NSManagedObject>(entityName: "Note")
+            all.sortDescriptors = [NSSortDescriptor(key: "name", ascending: true)]
+            return try bench.newContext().fetch(all).map { $0.value(forKey: "modified") as? Date }
+        }
+        let before = try moments()
+        #expect(before.count == 30 && !before.contains(nil))
+        let folder = FileManager.default.temporaryDirectory
+            .appendingPathComponent("CopyBesideSavesTests-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        _ = try bench.coordinator.migratePersistentStore(
+            bench.store, to: folder.appendingPathComponent("copy"),
+            type: NSPersistentStore.StoreType(rawValue: target.type))
+        #expect(try moments() == before)
+        let context = bench.newContext()
+        let all = NSFetchRequest<NSManagedObject>(entityName: "Note")
+        let first = try #require(try context.fetch(all).first)
+        first.setValue("later", forKey: "name")
+        try context.save()
+        #expect(try Set(moments()).subtracting(before).count == 1)
+    }
+
     /// The copying thread itself would read what the copy reads.
     private static func onAnotherThread(_ work: @escaping @Sendable () throws -> Void) throws {
         let result = Lock<Result<Void, any Error>>(.success(()))

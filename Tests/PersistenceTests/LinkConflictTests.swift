@@ -121,4 +121,101 @@ import Testing
         let stored = try bench.twin(bob, in: bench.newContext())
         #expect(stored.spouse?.name == "Eve" && stored.spouse?.spouse === stored)
     }
+
+    // MARK: Fetches that refresh what is here
+
+    @Test(arguments: kinds)
+    func aRefetchedOneToOneHasOneOwner(_ kind: StoreKind) throws {
+        let bench = try Bench(kind)
+        let (ada, bob) = (try bench.person("Ada"), try bench.person("Bob"))
+        let pass = try bench.make("Passport", "P")
+        try bench.context.save()
+        let other = bench.newContext()
+        let moved = try bench.twin(pass, in: other)
+        moved.setValue(try bench.twin(bob, in: other), forKey: "holder")
+        pass.setValue(ada, forKey: "holder")
+        try bench.context.save()
+        try Self.refetch("Passport", in: other)
+        try other.save()
+        let fresh = bench.newContext()
+        let (first, second) = (try bench.twin(ada, in: fresh), try bench.twin(bob, in: fresh))
+        let stored = try bench.twin(pass, in: fresh)
+        #expect(stored.value(forKey: "holder") as? Person === second)
+        #expect(second.value(forKey: "passport") as? NSManagedObject === stored)
+        #expect(first.value(forKey: "passport") == nil)
+    }
+
+    @Test(arguments: kinds)
+    func aDeletionThatMeetsARefetchFollowsItsRow(_ kind: StoreKind) throws {
+        let bench = try Bench(kind)
+        let sales = try bench.make("Department", "Sales")
+        try bench.context.save()
+        let other = bench.newContext()
+        other.delete(try bench.twin(sales, in: other))
+        other.processPendingChanges()
+        let new = try bench.person("New")
+        new.department = sales
+        try bench.context.save()
+        try Self.refetch("Department", in: other)
+        try other.save()
+        #expect(try GoneObjectTests.danglingLinks(bench) == [])
+        #expect(try bench.twin(new, in: bench.newContext()).department == nil)
+    }
+
+    /// Owners whose members were read follow, too, and who listens hears of it.
+    @Test(arguments: kinds)
+    func aRefetchIsToldAndOwnersFollow(_ kind: StoreKind) throws {
+        let bench = try Bench(kind)
+        let (sales, lab) = (try bench.make("Department", "Sales"), try bench.make("Department"))
+        let ada = try bench.person("Ada")
+        ada.department = sales
+        try bench.context.save()
+        let other = bench.newContext()
+        let twins = try [sales, lab].map { try bench.twin($0, in: other) }
+        let twin = try bench.twin(ada, in: other)
+        #expect(bench.names(twins[0].value(forKey: "employees")) == ["Ada"])
+        #expect(bench.names(twins[1].value(forKey: "employees")) == [])
+        var told = 0
+        let observation = twin.observe(\.name) { _, _ in told += 1 }
+        ada.department = lab
+        ada.name = "Bea"
+        try bench.context.save()
+        let notices = RefreshNotices(other)
+        try Self.refetch("Person", in: other)
+        other.processPendingChanges()
+        #expect(told == 1 && notices.refreshed.contains(twin))
+        #expect(bench.names(twins[0].value(forKey: "employees")) == [])
+        #expect(bench.names(twins[1].value(forKey: "employees")) == ["Bea"])
+        notices.forget()
+        try Self.refetch("Person", in: other)
+        other.processPendingChanges()
+        #expect(told == 1 && notices.refreshed.isEmpty)
+        observation.invalidate()
+    }
+
+    private static func refetch(_ entity: String, in context: NSManagedObjectContext) throws {
+        let all = NSFetchRequest<NSManagedObject>(entityName: entity)
+        all.shouldRefreshRefetchedObjects = true
+        _ = try context.fetch(all)
+    }
+}
+
+/// Keeps the objects that a context says were refreshed.
+private final class RefreshNotices: @unchecked Sendable {
+    // @unchecked: filled by the thread that works with the context, read by the same.
+    private(set) var refreshed: Set<NSManagedObject> = []
+    private var observer: (any NSObjectProtocol)?
+
+    init(_ context: NSManagedObjectContext) {
+        observer = NotificationCenter.default.addObserver(
+            forName: .NSManagedObjectContextObjectsDidChange, object: context, queue: nil
+        ) { [weak self] notice in
+            let objects = notice.userInfo?[NSRefreshedObjectsKey] as? Set<NSManagedObject>
+            self?.refreshed.formUnion(objects ?? [])
+        }
+    }
+
+    func forget() { refreshed = [] }
+
+    deinit { observer.map(NotificationCenter.default.removeObserver) }
 }

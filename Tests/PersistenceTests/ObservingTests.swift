@@ -57,4 +57,20 @@ import Testing
 
 extension Person {
     fileprivate var greeting: String { "\(name ?? ""), \(age)" }
+
+    @Test func whatAChildSavesIsTold() throws {
+        let bench = try Bench(.memory)
+        let ada = try bench.person("Ada")
+        try bench.context.save()
+        var told: [String?] = []
+        let observation = ada.observe(\.name, options: .new) { _, change in
+            told.append(change.newValue.flatMap { $0 })
+        }
+        let child = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
+        child.parent = bench.context
+        try bench.twin(ada, in: child).name = "Bea"
+        try child.save()
+        #expect(told == ["Bea"])
+        observation.invalidate()
+    }
 }

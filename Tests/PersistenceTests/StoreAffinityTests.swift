@@ -95,4 +95,25 @@ import Testing
         try context.save()
         #expect(index(cy) == 2)
     }
+
+    /// What a child links its new objects with, only the child and its parents know.
+    @Test(arguments: [1, 2])
+    func permanentIDsOfAChildAreOfThatStore(_ depth: Int) throws {
+        let ann = person("Ann", in: stores[2])
+        try context.save()
+        var contexts = [context]
+        for _ in 0..<depth {
+            let child = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
+            child.parent = contexts.last
+            contexts.append(child)
+        }
+        let child = try #require(contexts.last)
+        let (bob, cy) = (Person(context: child), Person(context: child))
+        (bob.name, cy.name) = ("Bob", "Cy")
+        bob.spouse = try #require(try child.existingObject(with: ann.objectID) as? Person)
+        try child.obtainPermanentIDs(for: [bob, cy])
+        #expect(index(bob) == 2 && index(cy) == 0)
+        for context in contexts.reversed() { try context.save() }
+        #expect(ann.spouse?.objectID == bob.objectID)
+    }
 }

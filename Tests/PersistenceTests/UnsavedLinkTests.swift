@@ -305,4 +305,78 @@ import Testing
         twin.setValue("blue", forKey: "colors")
         #expect(twin.changedValues()["colors"] as? String == "blue")
     }
+
+    /// By a nested save, and within one context.
+    @Test(arguments: StoreKind.allCases, [true, false])
+    func aLinkToWhatIsDeletedAlreadyIsNotWritten(_ kind: StoreKind, isNested: Bool) throws {
+        let bench = try Bench(kind)
+        let (ada, sales) = (try bench.person("Ada"), try bench.make("Department", "Sales"))
+        try bench.context.save()
+        let child = child(of: bench.context)
+        let (mine, target) = (try bench.twin(ada, in: child), try bench.twin(sales, in: child))
+        bench.context.delete(sales)
+        bench.context.processPendingChanges()
+        if isNested {
+            mine.department = target
+            try child.save()
+        } else {
+            ada.department = sales
+        }
+        try bench.context.save()
+        #expect(try GoneObjectTests.danglingLinks(bench) == [])
+        #expect(ada.department == nil && !ada.hasChanges)
+        #expect(try bench.twin(ada, in: bench.newContext()).department == nil)
+    }
+
+    // MARK: Links that a child and its parent, or a sibling, changed
+
+    @Test(arguments: StoreKind.allCases, [true, false])
+    func aOneToOneThatIsMovedBesideAChildHasOneOwner(
+        _ kind: StoreKind, bySibling: Bool
+    ) throws {
+        let bench = try Bench(kind)
+        let (ada, bob) = (try bench.person("Ada"), try bench.person("Bob"))
+        let pass = try bench.make("Passport", "P")
+        try bench.context.save()
+        let (first, second) = (child(of: bench.context), child(of: bench.context))
+        let (mine, holder) = (try bench.twin(pass, in: second), try bench.twin(bob, in: second))
+        let mover = bySibling ? first : bench.context
+        try bench.twin(pass, in: mover).setValue(bench.twin(ada, in: mover), forKey: "holder")
+        if bySibling { try first.save() }
+        mine.setValue(holder, forKey: "holder")
+        try second.save()
+        try bench.context.save()
+        for context in [bench.context, bench.newContext()] {
+            let (ada, bob) = (try bench.twin(ada, in: context), try bench.twin(bob, in: context))
+            let pass = try bench.twin(pass, in: context)
+            #expect(pass.value(forKey: "holder") as? Person === bob)
+            #expect(bob.value(forKey: "passport") as? NSManagedObject === pass)
+            #expect(ada.value(forKey: "passport") == nil)
+        }
+    }
+
+    @Test(arguments: [TestModel.Side.many, .ordered], [true, false])
+    func aMemberThatIsMovedBesideAChildHasOneOwner(
+        _ side: TestModel.Side, bySibling: Bool
+    ) throws {
+        let bench = try Bench(.sqlite, model: Self.model(side, rule: .cascadeDeleteRule))
+        let boxes = try ["a", "b", "c"].map { try bench.make("Box", $0) }
+        let item = try bench.make("Item", "i")
+        item.setValue(boxes[0], forKey: "box")
+        try bench.context.save()
+        for box in boxes { _ = members(box) }
+        let (first, second) = (child(of: bench.context), child(of: bench.context))
+        let (mine, third) = (try bench.twin(item, in: second), try bench.twin(boxes[2], in: second))
+        let mover = bySibling ? first : bench.context
+        try bench.twin(item, in: mover).setValue(bench.twin(boxes[1], in: mover), forKey: "box")
+        if bySibling { try first.save() }
+        mine.setValue(third, forKey: "box")
+        try second.save()
+        #expect(boxes.map { members($0) } == [[], [], ["i"]])
+        try bench.context.save()
+        bench.context.delete(boxes[1])
+        try bench.context.save()
+        let twin = try bench.twin(item, in: bench.newContext())
+        #expect((twin.value(forKey: "box") as? NSManagedObject)?.objectID == boxes[2].objectID)
+    }
 }

@@ -86,21 +86,30 @@ struct BatchInsertion {
             policy == .mergeByPropertyObjectTrumpMergePolicyType
             || policy == .overwriteMergePolicyType
         var keys = self.keys
-        for place in keys.indices { try keys[place].findHolders(of: rows) }
+        var stored: [RowID: Row] = [:]
+        for place in keys.indices {
+            for row in try keys[place].findHolders(of: rows) { stored[row.id] = row }
+        }
         var inserts: [RowID: Int] = [:]
         var updates: [RowID: RowUpdate] = [:]
         var order: [RowID] = []
         for (row, values) in zip(rows, values) {
             if let holder = keys.lazy.compactMap({ $0.holder(of: row) }).first {
                 guard isOverwriting else { continue }
-                if let place = inserts[holder] {
-                    for slot in values.given {
-                        changes.inserts[place].attributes[slot] = row.attributes[slot]
-                    }
+                let place = inserts[holder]
+                guard let former = place.map({ changes.inserts[$0] }) ?? stored[holder] else {
+                    continue
+                }
+                let given = given(values, to: holder)
+                var present = former
+                for (slot, value) in given { present.attributes[slot] = value }
+                for key in keys.indices { keys[key].move(former, to: present) }
+                if let place {
+                    changes.inserts[place] = present
                 } else {
+                    stored[holder] = present
                     if updates[holder] == nil { order.append(holder) }
-                    let before = updates[holder] ?? RowUpdate(id: holder)
-                    updates[holder] = update(before, with: values)
+                    updates[holder, default: RowUpdate(id: holder)].take(given)
                 }
                 continue
             }
@@ -113,14 +122,22 @@ struct BatchInsertion {
         return order
     }
 
-    private func update(_ update: RowUpdate, with values: InsertedRow) -> RowUpdate {
-        guard let own = store.rowStore.layout.entity(update.id.entity) else { return update }
-        var update = update
-        for slot in values.given {
-            guard let place = own.attributeSlot(layout.attributes[slot].name) else { continue }
-            update.attributes.removeAll { $0.slot == place }
-            update.attributes.append((place, values.attributes[slot]))
+    /// The values that a row of the same tree takes of an inserted one, by its own slots.
+    private func given(
+        _ values: InsertedRow, to holder: RowID
+    ) -> [(slot: Int, value: AttributeValue)] {
+        guard let own = store.rowStore.layout.entity(holder.entity) else { return [] }
+        return values.given.compactMap { slot in
+            own.attributeSlot(layout.attributes[slot].name).map { ($0, values.attributes[slot]) }
         }
-        return update
+    }
+}
+
+extension RowUpdate {
+    fileprivate mutating func take(_ values: [(slot: Int, value: AttributeValue)]) {
+        for given in values {
+            attributes.removeAll { $0.slot == given.slot }
+            attributes.append((given.slot, given.value))
+        }
     }
 }

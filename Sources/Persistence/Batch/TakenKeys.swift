@@ -10,6 +10,7 @@ struct TakenKeys {
     /// The entity that declares the constraint.
     private let declaring: EntityLayout
     private let names: [String]
+    private let inserted: EntityLayout
     /// The names' slots in the inserted entity.
     private let slots: [Int]
     private var holders: [[AttributeValue]: RowID] = [:]
@@ -28,7 +29,8 @@ struct TakenKeys {
                 guard slots.count == names.count, !names.isEmpty else { continue }
                 keys.append(
                     TakenKeys(
-                        rowStore: rowStore, declaring: declaring, names: names, slots: slots))
+                        rowStore: rowStore, declaring: declaring, names: names, inserted: layout,
+                        slots: slots))
             }
         }
         return keys
@@ -40,10 +42,16 @@ struct TakenKeys {
         if let key = key(of: row) { holders[key] = row.id }
     }
 
-    /// Reads who has the keys of rows to be inserted.
-    mutating func findHolders(of rows: [Row]) throws {
+    /// A row gets other values: it holds their key, and its former one no more.
+    mutating func move(_ former: Row, to row: Row) {
+        if let key = key(of: former), holders[key] == former.id { holders[key] = nil }
+        take(row)
+    }
+
+    /// Reads the rows that have the keys of rows to be inserted.
+    mutating func findHolders(of rows: [Row]) throws -> [Row] {
         let wanted = rows.compactMap(key)
-        guard !wanted.isEmpty else { return }
+        guard !wanted.isEmpty else { return [] }
         var query = RowQuery(entity: declaring.number)
         let tests = names.enumerated().map { place, name in
             let constants = Set(wanted.map { $0[place] }).map { value -> Any? in
@@ -55,15 +63,19 @@ struct TakenKeys {
                 ComparisonNode(left: .keyPath([name]), operator: .in, right: .constant(constants)))
         }
         query.predicate = .and(tests)
-        for row in try rowStore.rows(matching: query) {
-            guard let own = rowStore.layout.entity(row.id.entity) else { continue }
-            let key = names.compactMap { own.attributeSlot($0) }.map { row.attributes[$0] }
-            holders[key] = row.id
-        }
+        let found = try rowStore.rows(matching: query)
+        for row in found { take(row) }
+        return found
     }
 
     private func key(of row: Row) -> [AttributeValue]? {
-        let key = slots.map { row.attributes[$0] }
-        return key.contains(.null) ? nil : key
+        let key = slots(of: row).map { row.attributes[$0] }
+        return key.count < names.count || key.contains(.null) ? nil : key
+    }
+
+    private func slots(of row: Row) -> [Int] {
+        guard row.id.entity != inserted.number else { return slots }
+        guard let own = rowStore.layout.entity(row.id.entity) else { return [] }
+        return names.compactMap(own.attributeSlot)
     }
 }

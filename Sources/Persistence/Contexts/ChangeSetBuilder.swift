@@ -94,14 +94,21 @@ final class ChangeSetBuilder {
         }
     }
 
-    /// Where a to-one leads once the save is done: one without inverse, whose other end nobody
-    /// changes with it, may lead to what the save deletes.
+    /// Where a changed to-one leads once the save is done. It may lead to what the save deletes
+    /// where its other end is nobody's, or was deleted before the link was made: then no rule of
+    /// the deletion let go of it.
     private func target(_ slot: Int, of object: NSManagedObject) -> NSManagedObjectID? {
         guard hasDeletions, let id = object.toOnes[slot],
-            object.shape.layout.toOnes[slot].inverseRelationship == nil, isDeleted(id, object)
+            Self.mayClear(object.shape.layout.toOnes[slot]), isDeleted(id, object)
         else { return object.toOnes[slot] }
         goneLinks.append(.toOne(object, slot))
         return nil
+    }
+
+    /// Whether a link ends with the object it leads to.
+    private static func mayClear(_ relationship: NSRelationshipDescription) -> Bool {
+        guard let inverse = relationship.inverseRelationship else { return true }
+        return ![.noActionDeleteRule, .denyDeleteRule].contains(inverse.deleteRule)
     }
 
     /// The added members that are still there once the save is done.

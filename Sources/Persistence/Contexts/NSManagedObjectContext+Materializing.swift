@@ -23,14 +23,17 @@ extension NSManagedObjectContext {
     /// The objects of what a query found, in order.
     final func materialize(_ found: [FoundObjects], refreshing: Bool) -> [NSManagedObject] {
         var objects: [NSManagedObject] = []
+        var refetched: [RefetchedObject]? = refreshing ? [] : nil
         for part in found {
             switch part {
             case .packs(let packs, let store):
-                materialize(packs, of: store, refreshing, into: &objects)
+                materialize(packs, of: store, &refetched, into: &objects)
             case .objects(let members):
                 for member in members {
                     let object = materialize(member.id, member.snapshot)
-                    if refreshing, let snapshot = member.snapshot { object.rebase(onto: snapshot) }
+                    if let snapshot = member.snapshot {
+                        refetched?.append(RefetchedObject(object: object, row: snapshot))
+                    }
                     objects.append(object)
                 }
             case .rows(let found):
@@ -40,19 +43,20 @@ extension NSManagedObjectContext {
                 while begin < rows.count {
                     let entity = rows[begin].id.entity
                     let end = rows[begin...].firstIndex { $0.id.entity != entity } ?? rows.count
-                    materialize(&rows, begin..<end, of: found.store, refreshing, into: &objects)
+                    materialize(&rows, begin..<end, of: found.store, &refetched, into: &objects)
                     begin = end
                 }
             }
         }
+        if let refetched { refresh(refetched) }
         return objects
     }
 
     /// The objects of rows of one entity: the table of objects is locked once to look for all of
     /// them, and once to put up those that are new.
     private func materialize(
-        _ rows: inout [Row], _ run: Range<Int>, of store: NSPersistentStore, _ refreshing: Bool,
-        into objects: inout [NSManagedObject]
+        _ rows: inout [Row], _ run: Range<Int>, of store: NSPersistentStore,
+        _ refetched: inout [RefetchedObject]?, into objects: inout [NSManagedObject]
     ) {
         let space = store.space(rows[run.lowerBound].id.entity)
         let shelf = registry.shelf(of: space)
@@ -63,7 +67,7 @@ extension NSManagedObjectContext {
         shape.expecting(type) { expected in
             for index in run {
                 if let object = known?[index - run.lowerBound] {
-                    updateRegistered(object, rows[index], of: store, refreshing)
+                    updateRegistered(object, rows[index], of: store, &refetched)
                     objects.append(object)
                 } else {
                     let object = make(expected, store.snapshot(consuming: &rows[index]))
@@ -79,14 +83,15 @@ extension NSManagedObjectContext {
 
     /// A query found the row of an object that is here.
     private func updateRegistered(
-        _ object: NSManagedObject, _ row: Row, of store: NSPersistentStore, _ refreshing: Bool
+        _ object: NSManagedObject, _ row: Row, of store: NSPersistentStore,
+        _ refetched: inout [RefetchedObject]?
     ) {
         if object.isFault {
             // What was read last is what the fault is filled with.
             guard object.storedVersion != row.version else { return }
             object.snapshot = store.snapshot(row)
-        } else if refreshing {
-            object.rebase(onto: store.snapshot(row))
+        } else if refetched != nil {
+            refetched?.append(RefetchedObject(object: object, row: store.snapshot(row)))
         }
     }
 

@@ -132,7 +132,7 @@ extension NSManagedObjectContext {
                 mergeDeletion(of: id)
                 return true
             }
-            object.observing { object.rebase(onto: found) }
+            object.show(stored: found)
             object.awake(fromSnapshotEvents: .refresh)
         } catch {
             // Read when it is looked at; a changed object finds its conflict when it is saved.

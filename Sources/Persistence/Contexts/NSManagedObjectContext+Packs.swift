@@ -14,7 +14,7 @@ extension NSManagedObjectContext {
 
     /// Appends the objects of rows, in order, each a fault that its row fills in.
     final func materialize(
-        _ packs: [RowPack], of store: NSPersistentStore, _ refreshing: Bool,
+        _ packs: [RowPack], of store: NSPersistentStore, _ refetched: inout [RefetchedObject]?,
         into objects: inout [NSManagedObject]
     ) {
         var home: Home?
@@ -33,7 +33,7 @@ extension NSManagedObjectContext {
             guard let home else { continue }
             expected -= pack.count
             let known = isNew ? nil : known(pack, in: home)
-            materialize(pack, home, store, known, refreshing, into: &objects)
+            materialize(pack, home, store, known, &refetched, into: &objects)
         }
     }
 
@@ -52,7 +52,7 @@ extension NSManagedObjectContext {
 
     private func materialize(
         _ pack: RowPack, _ home: Home, _ store: NSPersistentStore, _ known: [NSManagedObject?]?,
-        _ refreshing: Bool, into objects: inout [NSManagedObject]
+        _ refetched: inout [RefetchedObject]?, into objects: inout [NSManagedObject]
     ) {
         let begin = objects.count
         let isRetaining = settings.retained != nil
@@ -60,7 +60,7 @@ extension NSManagedObjectContext {
             for index in 0..<pack.count {
                 let row = PackedRow(pack: pack, index: index)
                 if let object = known?[index] {
-                    updateRegistered(object, row, of: store, refreshing)
+                    updateRegistered(object, row, of: store, &refetched)
                     objects.append(object)
                 } else {
                     let object = make(expected, row)
@@ -76,14 +76,14 @@ extension NSManagedObjectContext {
     /// A query found the row of an object that is here.
     private func updateRegistered(
         _ object: NSManagedObject, _ row: PackedRow, of store: NSPersistentStore,
-        _ refreshing: Bool
+        _ refetched: inout [RefetchedObject]?
     ) {
         if object.isFault {
             // What was read last is what the fault is filled with.
             guard object.storedVersion != row.version else { return }
             object.snapshot = store.snapshot(row)
-        } else if refreshing {
-            object.rebase(onto: store.snapshot(row))
+        } else if refetched != nil {
+            refetched?.append(RefetchedObject(object: object, row: store.snapshot(row)))
         }
     }
 }

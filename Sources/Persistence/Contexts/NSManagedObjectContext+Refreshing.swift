@@ -103,8 +103,8 @@ extension NSManagedObjectContext {
         do {
             let known = object.identity.flatMap { readAhead.takeRow(of: $0) }
             guard let found = try known ?? storedSnapshot(of: object) else { return }
-            object.observing { object.rebase(onto: found) }
-            if object.isDeleted { object.followRow() } else { _ = object.letGoOfRivals() }
+            object.show(stored: found)
+            object.settleUponRow()
             object.awake(fromSnapshotEvents: .refresh)
         } catch {
             pending.failure = error

@@ -1,4 +1,5 @@
 internal import Foundation
+internal import ObjectModel
 internal import Stores
 
 // Saving.
@@ -136,7 +137,7 @@ extension NSManagedObjectContext {
 
     /// Hands the changes to the parent's objects, which then count as changed there.
     private func saveToParent(_ parent: NSManagedObjectContext) throws {
-        let changed = pending.objects.filter(\.isPending)
+        let changed = pending.changed
         try parent.queue.run(isReading: true) {
             Result {
                 try parent.reading { parent.read(forTaking: changed) }
@@ -180,8 +181,12 @@ extension NSManagedObjectContext {
             own = object(with: child.objectID)
             if own.isFault { own.fire() }
         }
-        own.assume(child)
+        let former = own.toOnes
+        own.observing { own.assume(child) }
+        own.leaveEnds(former, takenUpBeside: child)
         noteUpdate(of: own)
+        // Its rules let go of what the child linked with it, too.
+        if own.isDeleted { pending.unpropagated.append(own) }
     }
 
     private func adoptInserted(_ child: NSManagedObject) -> NSManagedObject {
@@ -221,6 +226,20 @@ extension NSManagedObject {
         }
         guard let transients = child.extras?.transients, !transients.isEmpty else { return }
         withExtras { $0.transients.merge(transients) { $1 } }
+    }
+
+    /// Lets those go of the object whom it led to without the child's knowledge: the child, which
+    /// moved it on from where it was before, could not take it from them.
+    fileprivate final func leaveEnds(
+        _ former: [NSManagedObjectID?], takenUpBeside child: NSManagedObject
+    ) {
+        let known = child.snapshot?.toOnes
+        for (slot, relationship) in shape.layout.toOnes.enumerated() {
+            guard let end = former[slot], end !== toOnes[slot], end !== known?[slot],
+                let inverse = relationship.inverseRelationship
+            else { continue }
+            related(end)?.unlink(self, from: inverse.name)
+        }
     }
 }
 

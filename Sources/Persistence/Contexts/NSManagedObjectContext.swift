@@ -36,8 +36,7 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     final var readAhead = ReadAhead()
     /// The generation the context reads from; nil for the stores as they are.
     final var pin: GenerationPin?
-    private final var coordinator: NSPersistentStoreCoordinator?
-    private final var parentContext: NSManagedObjectContext?
+    private final var family = ContextFamily()
 
     /// Values an app keeps with the context.
     public final let userInfo = NSMutableDictionary()
@@ -84,35 +83,42 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
 
     /// The coordinator of the context, or of its parents. Setting makes it the context's own.
     open var persistentStoreCoordinator: NSPersistentStoreCoordinator? {
-        get { coordinator ?? parentContext?.persistentStoreCoordinator }
+        get { family.coordinator ?? family.parent?.persistentStoreCoordinator }
         set {
-            coordinator?.forget(self)
-            coordinator = newValue
+            family.coordinator?.forget(self)
+            family.coordinator = newValue
             pin?.advance()
             newValue?.remember(self)
+            for descendant in family.descendants { newValue?.remember(descendant) }
         }
     }
 
     /// The context whose objects this one copies and saves to, instead of a store.
     open var parent: NSManagedObjectContext? {
-        get { parentContext }
+        get { family.parent }
         set {
-            coordinator?.forget(self)
-            coordinator = nil
+            family.coordinator?.forget(self)
+            family.coordinator = nil
             pin = nil
-            parentContext = newValue
-            newValue?.persistentStoreCoordinator?.remember(self)
+            family.parent?.family.remove(self)
+            family.parent = newValue
+            newValue?.family.add(self)
+            guard let coordinator = newValue?.persistentStoreCoordinator else { return }
+            for context in [self] + family.descendants { coordinator.remember(context) }
         }
     }
+
+    /// The contexts that save to this one, and those that save to them.
+    final var descendants: [NSManagedObjectContext] { family.descendants }
 
     final var model: NSManagedObjectModel? { persistentStoreCoordinator?.managedObjectModel }
 
     /// The context at the end of the parents, which saves to the stores.
-    final var root: NSManagedObjectContext { parentContext?.root ?? self }
+    final var root: NSManagedObjectContext { family.parent?.root ?? self }
 
     final var source: (any ObjectSource)? {
-        if let parentContext { return ParentSource(parent: parentContext) }
-        return coordinator.map { StoreSource(coordinator: $0, pin: pin) }
+        if let parent = family.parent { return ParentSource(parent: parent) }
+        return family.coordinator.map { StoreSource(coordinator: $0, pin: pin) }
     }
 
     // MARK: Settings
@@ -261,14 +267,24 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     /// store takes an entity, 134060 without a coordinator, and the store's failures. Cost: one
     /// statement for each entity.
     open func obtainPermanentIDs(for objects: [NSManagedObject]) throws {
-        if let parentContext {
-            return try parentContext.queue.run(isReading: true) {
-                Result { try parentContext.obtainPermanentIDs(for: objects) }
+        try obtainPermanentIDs(for: objects, changedBelow: [])
+    }
+
+    /// `changed` are the changed objects of children: what is new there may be linked with them.
+    private func obtainPermanentIDs(
+        for objects: [NSManagedObject], changedBelow changed: [NSManagedObject]
+    ) throws {
+        let changed = changed + pending.changed
+        if let parent = family.parent {
+            return try parent.queue.run(isReading: true) {
+                Result {
+                    try parent.obtainPermanentIDs(for: objects, changedBelow: changed)
+                }
             }.get()
         }
-        guard let coordinator else { throw PersistenceErrors.noCoordinator }
+        guard let coordinator = family.coordinator else { throw PersistenceErrors.noCoordinator }
         let fresh = objects.filter { $0.objectID.isTemporaryID }
-        try coordinator.reserveRows(for: fresh, by: StoreChoice(of: self, coordinator))
+        try coordinator.reserveRows(for: fresh, by: StoreChoice(of: changed, coordinator))
         for object in fresh { coordinator.publish(object.objectID) }
     }
 

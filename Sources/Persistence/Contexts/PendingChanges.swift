@@ -4,6 +4,8 @@ internal import Foundation
 struct PendingChanges {
     /// Changed since the last save, in the order in which they first changed.
     private(set) var objects: [NSManagedObject] = []
+    /// Those of them that a save would look at.
+    var changed: [NSManagedObject] { objects.filter(\.isPending) }
     /// Changed since the last ObjectsDidChange notification.
     private(set) var event: [NSManagedObject] = []
     /// What is told of objects by the event that is being posted, for those that changed again.

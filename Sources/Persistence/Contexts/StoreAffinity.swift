@@ -14,19 +14,25 @@ struct StoreAffinity {
     /// The stores of new objects.
     private(set) var places: [ObjectIdentifier: NSPersistentStore] = [:]
 
+    /// `pending` are the changed objects of a context, before those of its parents.
+    ///
     /// Cost: none with one store, else a pass over the changed objects and their changed links.
     init(
-        of context: NSManagedObjectContext, _ coordinator: NSPersistentStoreCoordinator
+        of pending: @autoclosure () -> [NSManagedObject],
+        _ coordinator: NSPersistentStoreCoordinator
     ) {
         stores = coordinator.persistentStores.filter { !$0.isReadOnly }
         guard stores.count > 1 else { return }
-        let pending = context.pending.objects.filter(\.isPending)
+        let pending = pending()
         for object in pending where Self.isFresh(object) {
-            fresh[ObjectIdentifier(object.objectID)] = object
+            let id = ObjectIdentifier(object.objectID)
+            if fresh[id] == nil { fresh[id] = object }
         }
         guard !fresh.isEmpty else { return }
         for object in pending {
-            for id in Self.links(of: object) { connect(object, id) }
+            // A parent's object has the ID of the child's: they are one.
+            let first = fresh[ObjectIdentifier(object.objectID)] ?? object
+            for id in Self.links(of: object) { connect(first, id) }
         }
         spread()
     }

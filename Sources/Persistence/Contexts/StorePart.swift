@@ -148,9 +148,13 @@ final class StoreChoice {
     private var fresh: [ObjectIdentifier: NSPersistentStore] = [:]
     @exclusivity(unchecked) private var lastFresh: (shape: ObjectLayout, store: NSPersistentStore)?
 
-    init(of context: NSManagedObjectContext, _ coordinator: NSPersistentStoreCoordinator) {
+    /// `pending` are the changed objects of a context, before those of its parents.
+    init(
+        of pending: @autoclosure () -> [NSManagedObject],
+        _ coordinator: NSPersistentStoreCoordinator
+    ) {
         self.coordinator = coordinator
-        places = StoreAffinity(of: context, coordinator).places
+        places = StoreAffinity(of: pending(), coordinator).places
     }
 
     /// The store that has the object's row, or is to have it.

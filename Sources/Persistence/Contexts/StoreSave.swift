@@ -26,7 +26,7 @@ struct StoreSave {
 
     /// What each store has to write. Cost: one pass over the changed objects.
     private func parts() throws -> [StorePart] {
-        let choice = StoreChoice(of: context, coordinator)
+        let choice = StoreChoice(of: context.pending.changed, coordinator)
         var parts: [StorePart] = []
         var hasDeletions = false
         for object in context.pending.objects {

@@ -50,6 +50,7 @@ struct StoreCopy {
             }
         } else {
             var whole = ChangeSet()
+            whole.areCopies = true
             try copy.forEachChangeSet { part in
                 whole.inserts += part.inserts
                 whole.toManys += part.toManys
@@ -126,6 +127,7 @@ struct StoreCopy {
         for entity in layout.entities {
             try forEachBatch(of: entity) { batch in
                 var part = ChangeSet()
+                part.areCopies = true
                 part.inserts = try source.rows(batch).sorted { $0.id < $1.id }.map(moved)
                 try body(part)
             }

@@ -43,7 +43,7 @@ final class ChangeWriter {
             try update(changes.updates[index...], &conflicts, &outcome)
         }
         guard conflicts.isEmpty else { throw SaveConflicts(conflicts) }
-        try insert(changes.inserts, &outcome)
+        try insert(changes.inserts, areCopies: changes.areCopies, &outcome)
         for change in changes.toManys { try toManys.write(change) }
         let cleared = try clearLinks(to: graves, changes, &outcome)
         outcome.transactionNumber = try writeHistory(of: changes, cleared: cleared, graves: graves)
@@ -66,11 +66,13 @@ final class ChangeWriter {
 
     // MARK: Rows
 
-    private func insert(_ inserts: [Row], _ outcome: inout SaveOutcome) throws {
+    private func insert(
+        _ inserts: [Row], areCopies: Bool, _ outcome: inout SaveOutcome
+    ) throws {
         var next = 0
         while next < inserts.count {
             let several = try rows.insertSeveral(inserts[next...])
-            if several == 0 { try insert(inserts[next]) }
+            if several == 0 { try insert(inserts[next], isCopy: areCopies) }
             next += max(several, 1)
         }
         var highest: [Int32: Int64] = [:]
@@ -91,9 +93,9 @@ final class ChangeWriter {
         }
     }
 
-    private func insert(_ row: Row) throws {
+    private func insert(_ row: Row, isCopy: Bool) throws {
         do {
-            try rows.insert(row, orders: toManys)
+            try rows.insert(row, orders: toManys, isCopy: isCopy)
         } catch let fault as SQLiteFault where fault.isConstraint {
             throw try uniqueKeys.violation(by: row)?.violation ?? failure(row.id, fault)
         }

@@ -29,8 +29,9 @@ final class RowWriter {
         self.external = external
     }
 
-    /// `orders` gives links of ordered relationships their places.
-    func insert(_ row: Row, orders: ToManyWriter) throws {
+    /// `orders` gives links of ordered relationships their places. A copy keeps the moment of its
+    /// last save.
+    func insert(_ row: Row, orders: ToManyWriter, isCopy: Bool = false) throws {
         let plan = try insertPlan(for: row.id.entity)
         try check(row, plan)
         let statement = plan.statement
@@ -42,7 +43,10 @@ final class RowWriter {
         }
         for slot in plan.written {
             let source = slot.derivation.source.map { row.attributes[$0] }
-            try bind(source ?? .null, slot, of: row.id, to: statement)
+            let isKept = isCopy && slot.derivation.isMoment
+            try bind(
+                source ?? .null, slot, of: row.id, to: statement,
+                keeping: isKept ? row.attributes[slot.derivation.slot] : .null)
         }
         try statement.perform()
     }
@@ -174,11 +178,13 @@ final class RowWriter {
         }
     }
 
-    /// Binds what is computed from `source`, and tells it.
+    /// Binds what is computed from `source`, and tells it; a value that is kept stays instead.
     private func bind(
-        _ source: AttributeValue, _ slot: WrittenBinding, of id: RowID, to statement: Statement
+        _ source: AttributeValue, _ slot: WrittenBinding, of id: RowID, to statement: Statement,
+        keeping kept: AttributeValue = .null
     ) throws {
-        let value = slot.derivation.value(of: source, now: platform.clock.now())
+        let value =
+            kept != .null ? kept : slot.derivation.value(of: source, now: platform.clock.now())
         _ = try ValueCoding.bind(value, as: slot.kind, to: statement, at: slot.index)
         derived.note(value, slot: slot.derivation.slot, of: id)
     }

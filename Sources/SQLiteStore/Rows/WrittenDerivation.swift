@@ -21,6 +21,9 @@ struct WrittenDerivation: Sendable {
         }
     }
 
+    /// Whether it says when its row was saved last.
+    var isMoment: Bool { function == nil }
+
     /// The value for a row whose source attribute is `source`.
     func value(of source: AttributeValue, now: @autoclosure () -> Date) -> AttributeValue {
         guard let function else { return .date(now().timeIntervalSinceReferenceDate) }

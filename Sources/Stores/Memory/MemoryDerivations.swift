@@ -58,7 +58,7 @@ struct MemoryDerivations {
                 isMoved || !changes.toManys.isEmpty
                 ? tables.rows(of: [target.entity.number])
                 : written.filter { $0.entity == target.entity.number }.compactMap(tables.row)
-            for row in rows where !isMomentOfOther(target, row, written) {
+            for row in rows where !isMomentOfOther(target, row, written, changes) {
                 let value = value(of: target, row, tables, now)
                 if row.attributes[target.slot] != value {
                     values[row.id, default: [:]][target.slot] = value
@@ -68,9 +68,13 @@ struct MemoryDerivations {
         return values
     }
 
-    /// Only rows that the save itself wrote take its moment.
-    private func isMomentOfOther(_ target: Target, _ row: Row, _ written: [RowID]) -> Bool {
-        target.derivation == .now && !written.contains(row.id)
+    /// Only rows that the save itself wrote take its moment, and no copies of others.
+    private func isMomentOfOther(
+        _ target: Target, _ row: Row, _ written: [RowID], _ changes: ChangeSet
+    ) -> Bool {
+        guard target.derivation == .now else { return false }
+        if changes.areCopies, row.attributes[target.slot] != .null { return true }
+        return !written.contains(row.id)
     }
 
     private func value(

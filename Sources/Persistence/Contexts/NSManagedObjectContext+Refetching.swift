@@ -1,0 +1,55 @@
+internal import Stores
+
+/// An object that was here when a fetch found its row, and the row.
+struct RefetchedObject {
+    let object: NSManagedObject
+    let row: ObjectSnapshot
+
+    /// Whether the row is another than the one the object shows, below its changes.
+    var isNews: Bool {
+        guard let shown = object.snapshot else { return false }
+        return shown.version != row.version || shown.attributes != row.attributes
+            || !shown.toOnes.elementsEqual(row.toOnes, by: ===)
+    }
+}
+
+// Fetches whose objects are to show what was found (`shouldRefreshRefetchedObjects`).
+extension NSManagedObjectContext {
+    /// Has objects that are here show the rows a fetch found, as `refresh(_:mergeChanges:)` does:
+    /// their changes stay, as if they had been made upon those.
+    final func refresh(_ refetched: [RefetchedObject]) {
+        var news: [RefetchedObject] = []
+        for found in refetched {
+            guard !found.object.isFault, found.isNews else {
+                // Members are read anew all the same.
+                found.object.rebase(onto: found.row)
+                continue
+            }
+            found.object.show(stored: found.row)
+            news.append(found)
+        }
+        // Rivals are read, so only once all show their rows.
+        for found in news {
+            pending.note(.refreshedNow, of: found.object)
+            found.object.settleUponRow()
+            found.object.awake(fromSnapshotEvents: .refresh)
+        }
+        if !news.isEmpty { scheduleProcessing() }
+    }
+}
+
+extension NSManagedObject {
+    /// Shows a row below the object's own changes; owners whose members were read follow, and
+    /// observers are told.
+    final func show(stored row: ObjectSnapshot) {
+        let shown = toOnes
+        observing { rebase(onto: row) }
+        letEndsFollow(from: shown)
+    }
+
+    /// Once the object shows its row: what its changes, or its deletion, did to others, they do to
+    /// those that the row leads to by now.
+    final func settleUponRow() {
+        if isDeleted { followRow() } else { _ = letGoOfRivals() }
+    }
+}

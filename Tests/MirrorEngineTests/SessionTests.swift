@@ -61,6 +61,31 @@ import Testing
         #expect(told.withLock { $0 }.count == 1)
     }
 
+    @Test func aRoundThatThrowsIsToldByTheStatusUntilOneIsWhole() async throws {
+        let right = session(SlowChannel(service: service))
+        #expect(try await right.sync().isInSync)
+        let wrong = MirrorSession(
+            mirrored: device.mirrored, container: "other", channel: SlowChannel(service: service))
+        let error = await #expect(throws: MirrorError.self) { try await wrong.sync() }
+        #expect(error?.code == .otherContainer)
+        let status = try #require(try device.mirrored.status())
+        #expect(!status.isInSync)
+        #expect(status.lastError == error?.message)
+        #expect(try await right.sync().isInSync)
+        #expect(try device.mirrored.status()?.lastError == nil)
+    }
+
+    @Test func aCancelledRoundIsNoFailure() async throws {
+        let channel = SlowChannel(service: service)
+        let session = session(channel)
+        #expect(try await session.sync().isInSync)
+        try device.insert("Tag")
+        let round = Task { try await session.sync() }
+        channel.atModify = { round.cancel() }
+        await #expect(throws: CancellationError.self) { try await round.value }
+        #expect(try device.mirrored.status()?.lastError == nil)
+    }
+
     @Test func aSummaryAndTheStatusSayTheSame() async throws {
         try device.insert("Cover", ["image": .data(Data(repeating: 1, count: 1_200_000))])
         let session = session(SlowChannel(service: service))

@@ -109,6 +109,46 @@ import Testing
         #expect(kept.fields["CD_folder"] == .some(.string("f")))
     }
 
+    // MARK: Names
+
+    /// Names that look alike and are spelled by other bytes are those of two records.
+    @Test func aLinkThatMovesBetweenNamesOfOneLookIsSent() throws {
+        let model = SampleModel.make()
+        SampleModel.connect(
+            try #require(model.entitiesByName["Note"]), "author", many: false,
+            try #require(model.entitiesByName["Tag"]), "written", many: true)
+        let names = ["\u{E9}", "e\u{301}"]
+        try write([
+            record(names[0], "Tag", ["CD_label": .string("one")]),
+            record(names[1], "Tag", ["CD_label": .string("other")]),
+            record("n", "Note", ["CD_author": .string(names[0])]),
+        ])
+        let (one, other) = (
+            try Device(3, service, model: model), try Device(4, service, model: model)
+        )
+        for device in [one, other] { try device.sync() }
+        func author(_ device: Device) throws -> AttributeValue? {
+            try device.target(device.only("Note"), "author").flatMap {
+                try device.value($0, "label")
+            }
+        }
+        #expect(try author(other) == .text("one"))
+        let tag = try one.rows("Tag").first {
+            try one.value($0.id, "label") == .text("other")
+        }
+        try one.link(one.only("Note"), "author", #require(tag).id)
+        for device in [one, other] { try device.sync() }
+        let zone = one.mirrored.settings.zoneName
+        let kept = try #require(try service.records(inZone: zone)["n"])
+        guard case .string(let sent)?? = kept.fields["CD_author"] else {
+            throw Missing(name: "CD_author")
+        }
+        #expect(Array(sent.utf8) == Array(names[1].utf8))
+        #expect(try author(other) == .text("other"))
+    }
+
+    // MARK: Numbers
+
     @Test(arguments: [
         ("CD_small", Int64.max), ("CD_small", 32_768), ("CD_small", -32_769),
         ("CD_middle", 2_147_483_648), ("CD_middle", .min),

@@ -147,6 +147,45 @@ import Testing
         #expect(try author(other) == .text("other"))
     }
 
+    /// A pair names its ends with a colon between them, and names may have colons, too.
+    @Test(arguments: [["user:42", "n"], ["42", "a:b:c"], ["user:42", "a:b"]])
+    func aPairOfNamesWithColonsArrives(names: [String]) throws {
+        let other = try Device(2, service, model: model)
+        try write([record(names[0], "Tag", [:]), record(names[1], "Note", [:])])
+        for device in [device, other] { try device.sync() }
+        try device.pair(device.only("Note"), "tags", with: device.only("Tag"))
+        for device in [device, other] { #expect(try device.sync().isInSync) }
+        #expect(try other.members(other.only("Note"), "tags") == [other.only("Tag")])
+        #expect(try other.mirrored.status()?.keptForLater.isEmpty == true)
+        // It was sent once.
+        let before = device.sendings
+        #expect(try device.sync().isInSync)
+        #expect(device.sendings == before)
+        try other.pair(other.only("Note"), "tags", with: other.only("Tag"), adding: false)
+        for device in [other, device] { #expect(try device.sync().isInSync) }
+        #expect(try device.members(device.only("Note"), "tags").isEmpty)
+    }
+
+    /// Whether its ends come before a pair or after it.
+    @Test func aPairOfNamesWithColonsWaitsForItsEnds() throws {
+        let kind = try #require(
+            PairCatalog(layout: ModelLayout(model: model)).kinds
+                .first { $0.relationshipNames.contains("tags") })
+        let isFirst = kind.first.name == "tags"
+        let (note, tag) = ("a:b", "c:d")
+        let pair = JoinRecord(
+            kind: kind, first: isFirst ? note : tag, second: isFirst ? tag : note)
+        try write([pair.record(named: "p")])
+        #expect(try device.sync().error == nil)
+        try write([record(note, "Note", [:])])
+        #expect(try device.sync().error == nil)
+        #expect(try device.members(device.only("Note"), "tags").isEmpty)
+        try write([record(tag, "Tag", [:])])
+        #expect(try device.sync().error == nil)
+        #expect(try device.members(device.only("Note"), "tags") == [device.only("Tag")])
+        #expect(try device.mirrored.status()?.keptForLater.isEmpty == true)
+    }
+
     // MARK: Numbers
 
     @Test(arguments: [

@@ -3,6 +3,7 @@ import MirrorEngine
 import MirrorTestKit
 import Platform
 import RecordWire
+import SQLiteStore
 import Stores
 import Testing
 
@@ -86,6 +87,24 @@ import Testing
         #expect(try device.mirrored.status()?.lastError == nil)
     }
 
+    /// Who stands before a service publishes nothing either.
+    @Test func aStoreKeepsItsEpochsUntilAPlainServiceHasAnswered() async throws {
+        func line() throws -> EpochLine? {
+            try device.store.write { transaction in
+                try Ledger(
+                    connection: transaction.connection,
+                    platform: device.mirrored.settings.platform
+                ).line()
+            }
+        }
+        #expect(try await session(SlowChannel(service: service)).sync().isInSync)
+        let known = try #require(try line())
+        let gateway = session(Gateway())
+        await #expect(throws: MirrorError.self) { try await gateway.sync() }
+        #expect(try line() == known)
+        #expect(try await session(SlowChannel(service: service)).sync().isInSync)
+    }
+
     @Test func aSummaryAndTheStatusSayTheSame() async throws {
         try device.insert("Cover", ["image": .data(Data(repeating: 1, count: 1_200_000))])
         let session = session(SlowChannel(service: service))
@@ -95,6 +114,15 @@ import Testing
         let second = try await session.sync()
         #expect(second.refused == 0 && !second.isInSync)
         #expect(try device.mirrored.status()?.isInSync == second.isInSync)
+    }
+}
+
+/// Somebody who knows none of a service's addresses.
+private struct Gateway: RecordChannel {
+    func dialect() async throws -> ServiceDialect { .plain }
+
+    func send(_ request: RecordRequest) async throws -> RecordResponse {
+        throw RecordError(.accessDenied, "There is no such page.")
     }
 }
 

@@ -275,6 +275,29 @@ import Testing
         #expect(try desk.container.status(of: desk.store)?.isInSync == true)
     }
 
+    /// What a store has put aside is of its zone as well.
+    @Test func aPurgeDeletesRecordsThatTheStoreCannotRead() async throws {
+        let service = try LocalService()
+        let desk = try service.container("desk")
+        let pad = try service.container("pad", model: LinkedModel.make(.nullifyDeleteRule))
+        let id = try desk.write("one")
+        let context = pad.container.newBackgroundContext()
+        try context.performAndWait {
+            let owner = NSEntityDescription.insertNewObject(forEntityName: "A", into: context)
+            let member = NSEntityDescription.insertNewObject(forEntityName: "B", into: context)
+            member.setValue(owner, forKey: "owner")
+            try context.save()
+        }
+        for device in [pad, desk] { _ = try await device.container.sync() }
+        #expect(try desk.container.status(of: desk.store)?.keptForLater.count == 2)
+        let zone = try #require(desk.container.recordID(for: id)).zoneID
+        _ = try await desk.container.purgeObjectsAndRecordsInZone(with: zone, in: desk.store)
+        #expect(try desk.container.status(of: desk.store)?.keptForLater.isEmpty == true)
+        _ = try await pad.container.sync()
+        for name in ["A", "B"] { #expect(try LinkedModel.count(name, in: pad) == 0) }
+        #expect(try pad.container.status(of: pad.store)?.isInSync == true)
+    }
+
     @Test func whatNeedsSharesIsRefused() async throws {
         let service = try LocalService()
         let desk = try service.container("desk")

@@ -101,10 +101,17 @@ public actor MirrorSession {
         do {
             result = try await round(progress, bytesMax)
         } catch {
-            try imported(before)
+            noteFailure(error)
+            // What ended the round is told, whatever contexts make of what it imported.
+            try? imported(before)
             throw error
         }
-        try imported(before)
+        do {
+            try imported(before)
+        } catch {
+            noteFailure(error)
+            throw error
+        }
         progress.end(result)
         guard !result.isCut else {
             try store.note(.cut)
@@ -115,6 +122,15 @@ public actor MirrorSession {
             error: result.error?.message, retryAt: result.error == nil ? nil : retryAt)
         if let error = result.error { throw error }
         return SyncSummary(result, try performer.mirrored.status())
+    }
+
+    /// Keeps what a round threw, so that a status does not call the store in sync. A cancelled
+    /// round has not failed.
+    private func noteFailure(_ error: any Error) {
+        guard !(error is CancellationError), !Task.isCancelled else { return }
+        // A store that cannot be written tells it with the round's own error.
+        try? store.noteRound(
+            error: (error as? MirrorError)?.message ?? "\(error)", retryAt: nil)
     }
 
     private func beginRound() async {

@@ -162,9 +162,10 @@ extension RecordImport {
             try log(conflict, layout, record.recordName, by: record.modified)
         }
         for edit in unseen {
-            let conflict = deletionConflict(
+            var conflict = deletionConflict(
                 .attribute(edit.slot), layout, base: nil, local: nil,
                 remote: .attribute(.data(edit.value)), winner: keeps ? .remote : .local)
+            conflict.sealedFor = record.recordName
             try log(conflict, layout, record.recordName, by: record.modified)
         }
         guard keeps else {

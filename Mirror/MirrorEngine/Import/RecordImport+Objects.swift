@@ -296,7 +296,7 @@ extension RecordImport {
         guard var base else { return nil }
         for (slot, link) in base.toOnes.enumerated() {
             guard let link, link != local.toOnes[slot],
-                remote.toOnes[slot]?.recordName != link.recordName
+                remote.toOnes[slot]?.leads(to: link.recordName) != true
             else { continue }
             let place = try mirror.ledger.place(named: link.recordName)
             if let here = local.toOnes[slot] {

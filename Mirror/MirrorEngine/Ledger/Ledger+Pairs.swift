@@ -54,7 +54,7 @@ extension Ledger {
     /// The lines that give the same member to another owner, and are not on their way out.
     package func rivals(of pair: JoinRecord, kind: PairKind) throws -> [PairEntry] {
         try pairs(of: pair.second, isFirst: false, kind: kind).filter {
-            $0.pair.first != pair.first && !$0.needsDelete
+            !$0.pair.first.isExactly(pair.first) && !$0.needsDelete
         }
     }
 

@@ -166,6 +166,22 @@ package struct JoinRecord: Hashable, Sendable {
             first: first, second: second)
     }
 
+    /// Names are equal by their bytes, as the service keeps them apart.
+    package static func == (one: JoinRecord, other: JoinRecord) -> Bool {
+        one.texts == other.texts && one.firstOrder == other.firstOrder
+            && one.secondOrder == other.secondOrder
+    }
+
+    package func hash(into hasher: inout Hasher) {
+        hasher.combine(texts)
+        hasher.combine(firstOrder)
+        hasher.combine(secondOrder)
+    }
+
+    private var texts: [ExactName] {
+        [entityNames, relationshipNames, first, second].map { ExactName($0) }
+    }
+
     /// Reads a record of type CDMR; nil when its three texts are not pairs.
     package init?(_ record: Record) {
         guard let entities = Self.text(RecordNames.pairEntities, record),

@@ -6,7 +6,7 @@ internal import Stores
 extension RecordImport {
     /// Applies one record of type CDMR.
     mutating func apply(pair record: Record) throws {
-        guard let pair = JoinRecord(record).flatMap(mirror.pairs.known) else {
+        guard let pair = try read(pair: record) else {
             outcome.unknown += 1
             return try keepAside(record, .unknownRelationship)
         }

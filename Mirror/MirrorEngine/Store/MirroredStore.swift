@@ -182,9 +182,9 @@ public final class MirroredStore: Sendable {
         }
         for pair in try mirror.ledger.waitingPairsOfDeleted() {
             let ends = [pair.pair.first, pair.pair.second]
-            guard try !ends.allSatisfy({ try mirror.ledger.row(named: $0) != nil }) else {
-                continue
-            }
+            guard try mirror.ledger.isClear(pair),
+                try !ends.allSatisfy({ try mirror.ledger.row(named: $0) != nil })
+            else { continue }
             for gone in ends where try mirror.ledger.row(named: gone) == nil {
                 guard let lost = try mirror.lostMember(pair, with: gone, isLocal: false) else {
                     continue

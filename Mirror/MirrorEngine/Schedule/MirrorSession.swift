@@ -150,10 +150,13 @@ public actor MirrorSession {
         waiting.removeFirst().resume()
     }
 
-    /// What a stranger asks for, as a time that can be written and shown.
+    /// What a stranger asks for, as far as it is kept to: nobody waits for years.
     private static func bounded(_ seconds: Double) -> Double {
-        seconds.isNaN ? 0 : min(max(seconds, 0), 365 * 86_400)
+        seconds.isNaN ? 0 : min(max(seconds, 0), patienceSecondsMax)
     }
+
+    /// For so long the rounds of a scheduler wait at most because a service asked for it.
+    static let patienceSecondsMax = 86_400.0
 
     private func round(
         _ progress: RoundProgress, _ bytesMax: Int64?

@@ -228,6 +228,7 @@ public actor MirrorSession {
         while true {
             do {
                 let dialect = try await channel.dialect()
+                if dialect == .plain, try store.knowsEpochs() { try await hearService() }
                 let operationsMax = try await channel.operationsMax()
                 return .success((dialect, operationsMax ?? dialect.operationsMax))
             } catch {
@@ -249,6 +250,16 @@ public actor MirrorSession {
                         MirrorError(.serviceRefused, "The service cannot be asked: \(error)"))
                 }
             }
+        }
+    }
+
+    /// Who stands before a service publishes nothing either, and must not have the store forget the
+    /// epochs: a plain service answers a request, if only that it does not know the user.
+    private func hearService() async throws {
+        do {
+            _ = try await channel.send(.caller)
+        } catch let error as RecordError where error.code == .authenticationRequired {
+            return
         }
     }
 

@@ -231,6 +231,8 @@ extension NSPersistentCloudKitContainer {
             }
             for share in shares { try await mirror.end(share.recordID.recordName) }
             _ = try await mirror.sync()
+            // Others' records of the public database are theirs.
+            if !mirror.isPublic, try await mirror.deleteRecords() { _ = try await mirror.sync() }
         }
         return zoneID
     }

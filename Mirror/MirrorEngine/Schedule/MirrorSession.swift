@@ -128,9 +128,16 @@ public actor MirrorSession {
     /// round has not failed.
     private func noteFailure(_ error: any Error) {
         guard !(error is CancellationError), !Task.isCancelled else { return }
+        noteFailure((error as? MirrorError)?.message ?? "\(error)")
+    }
+
+    /// Keeps why no round could begin, or go on, as its error. Any thread; cost: one transaction.
+    package nonisolated func noteFailure(_ message: String, retryAfterSeconds: Double? = nil) {
+        let now = store.settings.platform.clock.now()
         // A store that cannot be written tells it with the round's own error.
         try? store.noteRound(
-            error: (error as? MirrorError)?.message ?? "\(error)", retryAt: nil)
+            error: message,
+            retryAt: retryAfterSeconds.map { now.addingTimeInterval(Self.bounded($0)) })
     }
 
     private func beginRound() async {

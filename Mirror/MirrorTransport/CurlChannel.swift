@@ -97,26 +97,32 @@ public final class CurlChannel: RecordChannel {
             userToken.take(next, mustGoOn: dialect == .plain)
         }
         guard answer.status == 200 else {
-            // It may speak otherwise than before: the next request asks what it publishes.
-            if (400..<500).contains(answer.status) {
-                learned.withLock { $0 = configuration.dialect.map(Publication.init(dialect:)) }
-            }
+            if answer.status < 500 { learnAnew() }
             throw refusal(answer)
         }
-        return try WireCodec.decodeResponse(
-            to: request, answer.body,
-            format: WireFormat(contentType: answer.headers["content-type"]))
+        do {
+            return try WireCodec.decodeResponse(
+                to: request, answer.body,
+                format: WireFormat(contentType: answer.headers["content-type"]))
+        } catch {
+            learnAnew()
+            throw error
+        }
+    }
+
+    /// Who answered may speak otherwise than before: the next request asks what it publishes.
+    private func learnAnew() {
+        learned.withLock { $0 = configuration.dialect.map(Publication.init(dialect:)) }
     }
 
     private static let rotationHeader = "x-apple-cloudkit-web-auth-token"
 
-    /// Asks once what the service publishes. One that publishes nothing has no extensions.
+    /// Asks once what the service publishes. What somebody before it answers is not kept.
     private func learn(_ flag: CancelFlag) throws -> Publication {
         if let known = learned.withLock({ $0 }) { return known }
         let answer = try handle.value.perform(
             CurlCall(url: "\(base)/capabilities"), cancelFlag: flag)
-        guard answer.status < 500, answer.status != 429 else { throw refusal(answer) }
-        let published = Publication(answer)
+        guard let published = Publication(answer) else { throw refusal(answer) }
         learned.withLock { $0 = published }
         return published
     }

@@ -10,13 +10,23 @@ struct Publication: Sendable {
     /// A service that is not asked: it speaks as the settings say.
     init(dialect: ServiceDialect) { self.dialect = dialect }
 
-    /// One that publishes nothing that can be read has no extensions.
-    init(_ answer: CurlAnswer) {
-        if answer.status == 200 {
-            let words = try? JSONDecoder().decode(Extensions.self, from: answer.body)
+    /// What the answer of a service says; nil where it is none of a service's, such as the page of
+    /// a gateway. One that publishes nothing has no extensions: it knows no such address, or
+    /// refuses it in its own words.
+    init?(_ answer: CurlAnswer) {
+        switch answer.status {
+        case 200:
+            guard let words = try? JSONDecoder().decode(Extensions.self, from: answer.body) else {
+                return nil
+            }
             let numbers = try? JSONDecoder().decode(Limits.self, from: answer.body)
-            extensions = Set(words?.extensions ?? [])
+            extensions = Set(words.extensions)
             limits = numbers?.limits ?? [:]
+        case 404: break
+        case 429: return nil
+        case 400..<500:
+            guard (try? WireCodec.decodeError(answer.body)) != nil else { return nil }
+        default: return nil
         }
         dialect = ServiceDialect(publishing: extensions)
     }

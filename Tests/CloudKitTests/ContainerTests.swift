@@ -245,6 +245,59 @@ import Testing
         }
     }
 
+    /// What the model's rules would keep goes as well: none of them is asked.
+    @Test(arguments: [NSDeleteRule.denyDeleteRule, .nullifyDeleteRule])
+    func aPurgeAsksNoRuleOfTheModel(rule: NSDeleteRule) async throws {
+        let model = LinkedModel.make(rule)
+        let service = try LocalService()
+        let desk = try service.container("desk", model: model)
+        let phone = try service.container("phone", model: model)
+        let context = desk.container.newBackgroundContext()
+        let id = try context.performAndWait {
+            let owner = NSEntityDescription.insertNewObject(forEntityName: "A", into: context)
+            let member = NSEntityDescription.insertNewObject(forEntityName: "B", into: context)
+            member.setValue(owner, forKey: "owner")
+            try context.save()
+            return owner.objectID
+        }
+        for device in [desk, phone] { #expect(try await device.container.sync()) }
+        let zone = try #require(desk.container.recordID(for: id)).zoneID
+        _ = try await desk.container.purgeObjectsAndRecordsInZone(with: zone, in: desk.store)
+        #expect(try await phone.container.sync())
+        for device in [desk, phone] {
+            for name in ["A", "B"] { #expect(try LinkedModel.count(name, in: device) == 0) }
+        }
+        // Contexts that knew the objects know them no more.
+        let count = try context.performAndWait {
+            try context.fetch(NSFetchRequest<NSManagedObject>(entityName: "A")).count
+        }
+        #expect(count == 0)
+        #expect(try desk.container.status(of: desk.store)?.isInSync == true)
+    }
+
+    /// What a store has put aside is of its zone as well.
+    @Test func aPurgeDeletesRecordsThatTheStoreCannotRead() async throws {
+        let service = try LocalService()
+        let desk = try service.container("desk")
+        let pad = try service.container("pad", model: LinkedModel.make(.nullifyDeleteRule))
+        let id = try desk.write("one")
+        let context = pad.container.newBackgroundContext()
+        try context.performAndWait {
+            let owner = NSEntityDescription.insertNewObject(forEntityName: "A", into: context)
+            let member = NSEntityDescription.insertNewObject(forEntityName: "B", into: context)
+            member.setValue(owner, forKey: "owner")
+            try context.save()
+        }
+        for device in [pad, desk] { _ = try await device.container.sync() }
+        #expect(try desk.container.status(of: desk.store)?.keptForLater.count == 2)
+        let zone = try #require(desk.container.recordID(for: id)).zoneID
+        _ = try await desk.container.purgeObjectsAndRecordsInZone(with: zone, in: desk.store)
+        #expect(try desk.container.status(of: desk.store)?.keptForLater.isEmpty == true)
+        _ = try await pad.container.sync()
+        for name in ["A", "B"] { #expect(try LinkedModel.count(name, in: pad) == 0) }
+        #expect(try pad.container.status(of: pad.store)?.isInSync == true)
+    }
+
     @Test func whatNeedsSharesIsRefused() async throws {
         let service = try LocalService()
         let desk = try service.container("desk")
@@ -277,5 +330,38 @@ import Testing
         #expect(copy.cloudKitContainerOptions?.containerIdentifier == "iCloud.a")
         description.cloudKitContainerOptions = nil
         #expect(description.cloudKitContainerOptions == nil)
+    }
+}
+
+/// Owners with members that cannot be without one.
+private enum LinkedModel {
+    /// `rule` is what the deletion of an owner does to its members.
+    static func make(_ rule: NSDeleteRule) -> NSManagedObjectModel {
+        let (owner, member) = (NSEntityDescription(), NSEntityDescription())
+        owner.name = "A"
+        member.name = "B"
+        let (members, back) = (NSRelationshipDescription(), NSRelationshipDescription())
+        members.name = "members"
+        members.destinationEntity = member
+        members.maxCount = 0
+        members.deleteRule = rule
+        members.inverseRelationship = back
+        back.name = "owner"
+        back.destinationEntity = owner
+        back.maxCount = 1
+        back.isOptional = false
+        back.inverseRelationship = members
+        owner.properties = [members]
+        member.properties = [back]
+        let model = NSManagedObjectModel()
+        model.entities = [owner, member]
+        return model
+    }
+
+    static func count(_ entity: String, in device: Device) throws -> Int {
+        let context = device.container.newBackgroundContext()
+        return try context.performAndWait {
+            try context.count(for: NSFetchRequest<NSManagedObject>(entityName: entity))
+        }
     }
 }

@@ -161,6 +161,30 @@ import Testing
         #expect(try phone.texts() == ["one", "two"])
     }
 
+    /// That nobody can say what is shared with the user is told, after the others' rounds.
+    @Test func aStoreThatWaitsForAShareHoldsUpNoOther() async throws {
+        let service = try LocalService()
+        let (desk, phone) = (try service.container("desk"), try service.container("phone"))
+        try desk.write("one")
+        let shared = try desk.container.persistentStoreCoordinator.addPersistentStore(
+            type: .sqlite, at: service.folder.appendingPathComponent("shared.sqlite"))
+        let options = NSPersistentCloudKitContainerOptions(
+            containerIdentifier: NSPersistentCloudKitContainer.defaultContainerIdentifier)
+        options.databaseScope = .shared
+        options.recordService = RecordServiceAddress(
+            url: try #require(URL(string: "https://127.0.0.1:1")),
+            credentials: service.address.credentials)
+        try desk.container.startMirroring(shared, with: options)
+        let error = await #expect(throws: CKError.self) { try await desk.container.sync() }
+        #expect(error?.code == .networkUnavailable || error?.code == .networkFailure)
+        let store = try #require(
+            desk.container.persistentStoreCoordinator.persistentStores
+                .first { $0 !== shared })
+        #expect(try desk.container.status(of: store)?.isInSync == true)
+        #expect(try await phone.container.sync())
+        #expect(try phone.texts() == ["one"])
+    }
+
     @Test func aMeteredNetworkHoldsRoundsUpUntilItIsNone() async throws {
         let service = try LocalService()
         NSPersistentCloudKitContainer.networkIsMetered = true

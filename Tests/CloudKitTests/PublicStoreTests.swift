@@ -2,6 +2,7 @@ import CloudKit
 import CoreData
 import Foundation
 import MirrorEngine
+import MirrorTransport
 import Testing
 
 /// Stores of the public database: of two users, the first with two devices.
@@ -54,6 +55,25 @@ import Testing
             }
             #expect(try device.container.status(of: device.store)?.isInSync == true)
         }
+    }
+
+    @Test("a store whose user the service does not tell is not in sync")
+    func aRefusedUserIsToldByTheStatus() async throws {
+        let service = try LocalService()
+        func open(_ address: RecordServiceAddress) throws -> Device {
+            try service.container("desk", of: address) { $0.databaseScope = .public }
+        }
+        do {
+            let desk = try open(service.address)
+            #expect(try await desk.container.sync())
+        }
+        var other = service.address
+        other.credentials = Credentials(
+            apiToken: other.credentials.apiToken, userToken: "of nobody")
+        let desk = try open(other)
+        let error = await #expect(throws: CKError.self) { try await desk.container.sync() }
+        let status = try #require(try desk.container.status(of: desk.store))
+        #expect(!status.isInSync && status.lastError == error?.message)
     }
 
     @Test("a deletion arrives, as it does not at Apple's")

@@ -94,6 +94,18 @@ import Testing
         #expect(try title(a) == text("old"))
     }
 
+    /// The content that one record of a page needs not is fetched for another of the same page.
+    @Test func aCopyOfAnObjectComesWithItsLargeValue() throws {
+        let (a, b) = try pair()
+        try a.set(a.only("Note"), "rating", .double(2))
+        try a.insert("Note", ["title": text("old")])
+        try a.sync()
+        #expect(try b.sync().isInSync)
+        #expect(try b.rows("Note").count == 2)
+        #expect(try b.mirrored.status()?.keptForLater.isEmpty == true)
+        for note in try b.rows("Note") { #expect(try b.value(note.id, "title") == text("old")) }
+    }
+
     @Test func aLostAnswerSendsNothingTwiceAndIsNoConflict() throws {
         let a = try device(1)
         try a.insert("Note", ["title": text("old")])

@@ -109,6 +109,85 @@ import Testing
         #expect(kept.fields["CD_folder"] == .some(.string("f")))
     }
 
+    // MARK: Names
+
+    /// Names that look alike and are spelled by other bytes are those of two records.
+    @Test func aLinkThatMovesBetweenNamesOfOneLookIsSent() throws {
+        let model = SampleModel.make()
+        SampleModel.connect(
+            try #require(model.entitiesByName["Note"]), "author", many: false,
+            try #require(model.entitiesByName["Tag"]), "written", many: true)
+        let names = ["\u{E9}", "e\u{301}"]
+        try write([
+            record(names[0], "Tag", ["CD_label": .string("one")]),
+            record(names[1], "Tag", ["CD_label": .string("other")]),
+            record("n", "Note", ["CD_author": .string(names[0])]),
+        ])
+        let (one, other) = (
+            try Device(3, service, model: model), try Device(4, service, model: model)
+        )
+        for device in [one, other] { try device.sync() }
+        func author(_ device: Device) throws -> AttributeValue? {
+            try device.target(device.only("Note"), "author").flatMap {
+                try device.value($0, "label")
+            }
+        }
+        #expect(try author(other) == .text("one"))
+        let tag = try one.rows("Tag").first {
+            try one.value($0.id, "label") == .text("other")
+        }
+        try one.link(one.only("Note"), "author", #require(tag).id)
+        for device in [one, other] { try device.sync() }
+        let zone = one.mirrored.settings.zoneName
+        let kept = try #require(try service.records(inZone: zone)["n"])
+        guard case .string(let sent)?? = kept.fields["CD_author"] else {
+            throw Missing(name: "CD_author")
+        }
+        #expect(Array(sent.utf8) == Array(names[1].utf8))
+        #expect(try author(other) == .text("other"))
+    }
+
+    /// A pair names its ends with a colon between them, and names may have colons, too.
+    @Test(arguments: [["user:42", "n"], ["42", "a:b:c"], ["user:42", "a:b"]])
+    func aPairOfNamesWithColonsArrives(names: [String]) throws {
+        let other = try Device(2, service, model: model)
+        try write([record(names[0], "Tag", [:]), record(names[1], "Note", [:])])
+        for device in [device, other] { try device.sync() }
+        try device.pair(device.only("Note"), "tags", with: device.only("Tag"))
+        for device in [device, other] { #expect(try device.sync().isInSync) }
+        #expect(try other.members(other.only("Note"), "tags") == [other.only("Tag")])
+        #expect(try other.mirrored.status()?.keptForLater.isEmpty == true)
+        // It was sent once.
+        let before = device.sendings
+        #expect(try device.sync().isInSync)
+        #expect(device.sendings == before)
+        try other.pair(other.only("Note"), "tags", with: other.only("Tag"), adding: false)
+        for device in [other, device] { #expect(try device.sync().isInSync) }
+        #expect(try device.members(device.only("Note"), "tags").isEmpty)
+    }
+
+    /// Whether its ends come before a pair or after it.
+    @Test func aPairOfNamesWithColonsWaitsForItsEnds() throws {
+        let kind = try #require(
+            PairCatalog(layout: ModelLayout(model: model)).kinds
+                .first { $0.relationshipNames.contains("tags") })
+        let isFirst = kind.first.name == "tags"
+        let (note, tag) = ("a:b", "c:d")
+        let pair = JoinRecord(
+            kind: kind, first: isFirst ? note : tag, second: isFirst ? tag : note)
+        try write([pair.record(named: "p")])
+        #expect(try device.sync().error == nil)
+        try write([record(note, "Note", [:])])
+        #expect(try device.sync().error == nil)
+        #expect(try device.members(device.only("Note"), "tags").isEmpty)
+        try write([record(tag, "Tag", [:])])
+        #expect(try device.sync().error == nil)
+        #expect(try device.members(device.only("Note"), "tags") == [device.only("Tag")])
+        #expect(try device.mirrored.status()?.keptForLater.isEmpty == true)
+    }
+
+    // MARK: Numbers
+
     @Test(arguments: [
         ("CD_small", Int64.max), ("CD_small", 32_768), ("CD_small", -32_769),
         ("CD_middle", 2_147_483_648), ("CD_middle", .min),

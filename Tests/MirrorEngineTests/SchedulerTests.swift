@@ -126,6 +126,46 @@ import Testing
         scheduler.stop()
     }
 
+    /// Nobody is asked before the time that the service has named, and then it goes on.
+    @Test func aServiceThatAsksForPatienceIsGivenIt() async throws {
+        channel.refuses = true
+        channel.patienceSeconds = 120
+        let sleeper = CountingSleeper()
+        let scheduler = scheduler(watching: channel, sleeper: sleeper)
+        scheduler.start()
+        func waits() -> [Double] {
+            events.withLock { $0 }.compactMap {
+                if case .failed(_, let seconds) = $0 { seconds } else { nil }
+            }
+        }
+        try await until { waits().count >= 1 }
+        #expect(waits().allSatisfy { (119...121).contains($0) })
+        try device.insert("Note")
+        scheduler.wake()
+        let sleeps = sleeper.all.count
+        try await until { sleeper.all.count >= sleeps + 20 }
+        #expect(channel.asked == 1 && waits().count == 1)
+        channel.refuses = false
+        device.clock.advance(seconds: 121)
+        try await until { try device.mirrored.status()?.isInSync == true }
+        #expect(try device.mirrored.status()?.retryAt == nil)
+        scheduler.stop()
+    }
+
+    @Test func aRoundByHandEndsThePatience() async throws {
+        channel.refuses = true
+        channel.patienceSeconds = 120
+        let session = session(device)
+        await #expect(throws: MirrorError.self) { try await session.sync() }
+        try #require(try device.mirrored.status()?.retryAt != nil)
+        channel.refuses = false
+        #expect(try await session.sync().isInSync)
+        let scheduler = scheduler()
+        scheduler.start()
+        try await until { rounds == 1 }
+        scheduler.stop()
+    }
+
     @Test func aStallIsToldOnceAndAnewAfterNothingWaited() async throws {
         let scheduler = scheduler(sleeper: CountingSleeper())
         var stalls: Int {
@@ -290,6 +330,8 @@ final class HoldingChannel: RecordChannel {
         var waiting: [(token: String?, continuation: CheckedContinuation<Void, Never>)] = []
         var holds = true
         var refuses = false
+        var patienceSeconds: Double?
+        var asked = 0
     }
 
     private let service: SimulatedService
@@ -308,6 +350,13 @@ final class HoldingChannel: RecordChannel {
         set { state.withLock { $0.refuses = newValue } }
     }
 
+    /// What it asks for with a refusal; nil for one for good.
+    var patienceSeconds: Double? {
+        get { state.withLock { $0.patienceSeconds } }
+        set { state.withLock { $0.patienceSeconds = newValue } }
+    }
+    var asked: Int { state.withLock { $0.asked } }
+
     /// Answers all that is held back.
     func release() {
         let waiting = state.withLock { state in
@@ -318,7 +367,15 @@ final class HoldingChannel: RecordChannel {
     }
 
     func send(_ request: RecordRequest) async throws -> RecordResponse {
-        if refuses { throw RecordError(.accessDenied, "Not now.") }
+        state.withLock { $0.asked += 1 }
+        if refuses {
+            var refusal = RecordError(.accessDenied, "Not now.")
+            if let patienceSeconds {
+                refusal = RecordError(.throttled, "Later.")
+                refusal.retryAfterSeconds = patienceSeconds
+            }
+            throw refusal
+        }
         if case .zoneChanges(let changes) = request, request.waitSeconds > 0, holds {
             await withTaskCancellationHandler {
                 await withCheckedContinuation { continuation in

@@ -221,6 +221,78 @@ import Testing
         #expect(try title(a) == .text("secret"))
     }
 
+    /// A line puts back what it shows, which is nothing while its key is not here.
+    @Test(arguments: ["title", "photo"])
+    func aSealedLineOfTheLogIsPutBackOpen(property: String) throws {
+        let path = try file()
+        defer { try? FileManager.default.removeItem(at: path.deletingLastPathComponent()) }
+        func value(_ word: String) -> AttributeValue {
+            property == "title" ? .text(word) : .data(Data(word.utf8))
+        }
+        func device(_ seed: UInt64, _ keys: SealingKeys?, file: URL? = nil) throws -> Device {
+            let model = Self.model()
+            let photo = SampleModel.attribute("photo", .binaryDataAttributeType)
+            photo.allowsCloudEncryption = true
+            model.entitiesByName["Note"]?.properties += [photo]
+            return try Device(
+                seed, service, model: model, policy: MergePolicy(deletion: .keepEdited),
+                file: file, keys: keys)
+        }
+        let a = try device(1, keys)
+        try a.insert("Note", [property: value("old")])
+        do {
+            let b = try device(2, nil, file: path)
+            try settle([a, b])
+            try a.set(a.only("Note"), property, value("new"))
+            try a.sync()
+            try b.delete(b.only("Note"))
+            try settle([b, a])
+            let line = try #require(try b.mirrored.conflicts().first)
+            let error = #expect(throws: MirrorError.self) {
+                try b.mirrored.resolve(conflict: line.id, taking: .remote)
+            }
+            #expect(error?.code == .keyMissing)
+            #expect(try b.mirrored.conflicts().first?.rule == DeletionRule.keepEdited.rawValue)
+            try settle([b, a])
+            #expect(try a.value(a.only("Note"), property) == value("new"))
+        }
+        let b = try device(3, keys, file: path)
+        try settle([b, a])
+        try a.set(a.only("Note"), property, value("newer"))
+        try settle([a, b])
+        let line = try #require(try b.mirrored.conflicts().first { $0.property == property })
+        try b.mirrored.resolve(conflict: line.id, taking: .remote)
+        #expect(try b.value(b.only("Note"), property) == value("new"))
+        try settle([b, a])
+        #expect(try a.value(a.only("Note"), property) == value("new"))
+    }
+
+    /// What was sealed for a record is shown of the object that was restored from it.
+    @Test func aSealedLineGoesWithARestoredObject() throws {
+        let path = try file()
+        defer { try? FileManager.default.removeItem(at: path.deletingLastPathComponent()) }
+        let policy = MergePolicy(deletion: .deleteWins)
+        let a = try device(1, keys, policy: policy)
+        try a.insert("Note", ["title": .text("old")])
+        do {
+            let b = try device(2, nil, policy: policy, file: path)
+            try settle([a, b])
+            try a.set(a.only("Note"), "title", .text("new"))
+            try a.sync()
+            try b.delete(b.only("Note"))
+            try settle([b, a])
+        }
+        let b = try device(3, keys, policy: policy, file: path)
+        let line = try #require(try b.mirrored.conflicts().first { $0.property == "title" })
+        #expect(line.remote == .string("new"))
+        let restored = try b.mirrored.restore(objectOfConflict: line.id)
+        let moved = try #require(try b.mirrored.conflicts().first { $0.id == line.id })
+        #expect(moved.recordName == restored.recordName)
+        #expect(moved.remote == .string("new"))
+        try b.mirrored.resolve(conflict: line.id, taking: .remote)
+        #expect(try title(b) == .text("new"))
+    }
+
     // MARK: Rules
 
     @Test func anEditWithoutSeeingIsMergedByTheRuleOnceTheKeyIsHere() throws {

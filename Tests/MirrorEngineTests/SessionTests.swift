@@ -3,6 +3,7 @@ import MirrorEngine
 import MirrorTestKit
 import Platform
 import RecordWire
+import SQLiteStore
 import Stores
 import Testing
 
@@ -61,6 +62,49 @@ import Testing
         #expect(told.withLock { $0 }.count == 1)
     }
 
+    @Test func aRoundThatThrowsIsToldByTheStatusUntilOneIsWhole() async throws {
+        let right = session(SlowChannel(service: service))
+        #expect(try await right.sync().isInSync)
+        let wrong = MirrorSession(
+            mirrored: device.mirrored, container: "other", channel: SlowChannel(service: service))
+        let error = await #expect(throws: MirrorError.self) { try await wrong.sync() }
+        #expect(error?.code == .otherContainer)
+        let status = try #require(try device.mirrored.status())
+        #expect(!status.isInSync)
+        #expect(status.lastError == error?.message)
+        #expect(try await right.sync().isInSync)
+        #expect(try device.mirrored.status()?.lastError == nil)
+    }
+
+    @Test func aCancelledRoundIsNoFailure() async throws {
+        let channel = SlowChannel(service: service)
+        let session = session(channel)
+        #expect(try await session.sync().isInSync)
+        try device.insert("Tag")
+        let round = Task { try await session.sync() }
+        channel.atModify = { round.cancel() }
+        await #expect(throws: CancellationError.self) { try await round.value }
+        #expect(try device.mirrored.status()?.lastError == nil)
+    }
+
+    /// Who stands before a service publishes nothing either.
+    @Test func aStoreKeepsItsEpochsUntilAPlainServiceHasAnswered() async throws {
+        func line() throws -> EpochLine? {
+            try device.store.write { transaction in
+                try Ledger(
+                    connection: transaction.connection,
+                    platform: device.mirrored.settings.platform
+                ).line()
+            }
+        }
+        #expect(try await session(SlowChannel(service: service)).sync().isInSync)
+        let known = try #require(try line())
+        let gateway = session(Gateway())
+        await #expect(throws: MirrorError.self) { try await gateway.sync() }
+        #expect(try line() == known)
+        #expect(try await session(SlowChannel(service: service)).sync().isInSync)
+    }
+
     @Test func aSummaryAndTheStatusSayTheSame() async throws {
         try device.insert("Cover", ["image": .data(Data(repeating: 1, count: 1_200_000))])
         let session = session(SlowChannel(service: service))
@@ -70,6 +114,15 @@ import Testing
         let second = try await session.sync()
         #expect(second.refused == 0 && !second.isInSync)
         #expect(try device.mirrored.status()?.isInSync == second.isInSync)
+    }
+}
+
+/// Somebody who knows none of a service's addresses.
+private struct Gateway: RecordChannel {
+    func dialect() async throws -> ServiceDialect { .plain }
+
+    func send(_ request: RecordRequest) async throws -> RecordResponse {
+        throw RecordError(.accessDenied, "There is no such page.")
     }
 }
 

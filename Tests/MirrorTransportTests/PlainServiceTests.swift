@@ -151,6 +151,53 @@ import Testing
         #expect(error?.isTransient == true)
     }
 
+    /// What a gateway answers in the place of a service says nothing of the service.
+    @Test(arguments: [
+        "200 OK\r\nContent-Type: text/html", "302 Found\r\nLocation: /away", "403 Forbidden",
+        "421 Misdirected Request",
+    ])
+    func aPageOfWhoStandsBeforeAServiceIsNoDialect(head: String) async throws {
+        let names = ServiceDialect.neededExtensions.map { "\"\($0)\"" }.joined(separator: ",")
+        let words = "{\"extensions\":[\(names)],\"limits\":{}}"
+        let server = try CannedServer(each: [
+            "HTTP/1.1 \(head)\r\nContent-Length: 6\r\n\r\n<html>",
+            "HTTP/1.1 200 OK\r\nContent-Length: \(words.utf8.count)\r\n\r\n\(words)",
+        ])
+        let channel = try server.channel { $0.dialect = nil }
+        await #expect(throws: (any Error).self) { try await channel.dialect() }
+        #expect(try await channel.dialect() == .extended)
+        withExtendedLifetime(server) {}
+    }
+
+    /// A service of the plain dialect has nothing at the address, or refuses it in its own words.
+    @Test(arguments: [
+        ("404 Not Found", "<p>nothing</p>"),
+        ("401 Unauthorized", "{\"serverErrorCode\":\"AUTHENTICATION_FAILED\",\"uuid\":\"u\"}"),
+        ("400 Bad Request", "{\"serverErrorCode\":\"BAD_REQUEST\",\"reason\":\"no\"}"),
+    ])
+    func whoPublishesNothingIsPlain(status: String, body: String) async throws {
+        let server = try CannedServer(
+            "HTTP/1.1 \(status)\r\nContent-Length: \(body.utf8.count)\r\n\r\n\(body)")
+        let channel = try server.channel { $0.dialect = nil }
+        #expect(try await channel.dialect() == .plain)
+        withExtendedLifetime(server) {}
+    }
+
+    /// Who answers a request with a page may be another than who published.
+    @Test(arguments: ["200 OK", "302 Found\r\nLocation: /away"])
+    func aPageInPlaceOfAnAnswerHasTheServiceAskedAnew(head: String) async throws {
+        let words = "{\"extensions\":[],\"limits\":{}}"
+        let published = "HTTP/1.1 200 OK\r\nContent-Length: \(words.utf8.count)\r\n\r\n\(words)"
+        let server = try CannedServer(each: [
+            published, "HTTP/1.1 \(head)\r\nContent-Length: 6\r\n\r\n<html>", published,
+        ])
+        let channel = try server.channel { $0.dialect = nil }
+        await #expect(throws: (any Error).self) { try await channel.send(.caller) }
+        _ = try await channel.dialect()
+        #expect(server.requests.filter { $0.hasPrefix("GET /capabilities ") }.count == 2)
+        withExtendedLifetime(server) {}
+    }
+
     @Test func aServiceThatSpeaksOtherwiseThanBeforeIsAskedAnew() async throws {
         let world = try World(.extended)
         let channel = try world.channel()

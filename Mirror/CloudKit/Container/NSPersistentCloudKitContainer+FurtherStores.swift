@@ -80,16 +80,21 @@ extension NSPersistentCloudKitContainer {
     }
 
     /// Looks for zones that no store has yet, for the stores that have one. Returns the mirrors of
-    /// the stores that were added. Throws `CKError`.
-    final func addFurtherStores() async throws -> [StoreMirror] {
+    /// the stores that were added, and the `CKError` of the first store for which that failed.
+    final func addFurtherStores() async -> (added: [StoreMirror], failure: (any Error)?) {
         var added: [StoreMirror] = []
+        var failure: (any Error)?
         for (store, mirror) in mirroredStores where takesFurther(store, mirror) {
             let awaiting = AwaitingShare(mirror.options, mirror.address)
-            for zone in try await freeZones(for: awaiting) {
-                added.append(try addStore(for: zone, beside: store, awaiting))
+            do {
+                for zone in try await freeZones(for: awaiting) {
+                    added.append(try addStore(for: zone, beside: store, awaiting))
+                }
+            } catch {
+                failure = failure ?? error
             }
         }
-        return added
+        return (added, failure)
     }
 
     private func takesFurther(_ store: NSPersistentStore, _ mirror: StoreMirror) -> Bool {

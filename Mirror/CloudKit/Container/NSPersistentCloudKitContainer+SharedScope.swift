@@ -59,16 +59,22 @@ extension NSPersistentCloudKitContainer {
         return ZoneID(zoneName: name, ownerRecordName: owner)
     }
 
-    /// Looks for zones for the stores that wait for one. Throws `CKError`.
+    /// Looks for zones for the stores that wait for one. Throws `CKError` for the first for which
+    /// none can be looked for; the others have theirs all the same.
     final func bindAwaiting() async throws {
         let waiting = awaiting.withLock { $0 }.sorted { $0.key < $1.key }
+        var failure: (any Error)?
         for (identifier, awaiting) in waiting {
             let stores = persistentStoreCoordinator.persistentStores
-            guard let store = stores.first(where: { $0.identifier == identifier }),
-                let zone = try await freeZones(for: awaiting).first
-            else { continue }
-            try bind(store, to: zone, awaiting)
+            guard let store = stores.first(where: { $0.identifier == identifier }) else { continue }
+            do {
+                guard let zone = try await freeZones(for: awaiting).first else { continue }
+                try bind(store, to: zone, awaiting)
+            } catch {
+                failure = failure ?? error
+            }
         }
+        if let failure { throw failure }
     }
 
     /// The zones that are shared with the user and in no store of the container, by owner.
@@ -125,7 +131,7 @@ extension NSPersistentCloudKitContainer {
                 guard let self else { return }
                 // A service that cannot be reached is asked again.
                 try? await self.bindAwaiting()
-                _ = try? await self.addFurtherStores()
+                _ = await self.addFurtherStores()
                 try? await sleeper.sleep(seconds: 30)
             }
         }

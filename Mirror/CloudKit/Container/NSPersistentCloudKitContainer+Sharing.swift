@@ -223,9 +223,16 @@ extension NSPersistentCloudKitContainer {
                 try await mirror.leave()
                 continue
             }
-            for share in try mirror.shares() { try await mirror.end(share.recordID.recordName) }
-            try await deleteObjects(of: store)
+            let shares = try mirror.shares()
+            do {
+                try MirrorSession.deleteObjects(of: store)
+            } catch {
+                throw CKError(error)
+            }
+            for share in shares { try await mirror.end(share.recordID.recordName) }
             _ = try await mirror.sync()
+            // Others' records of the public database are theirs.
+            if !mirror.isPublic, try await mirror.deleteRecords() { _ = try await mirror.sync() }
         }
         return zoneID
     }
@@ -243,22 +250,6 @@ extension NSPersistentCloudKitContainer {
                 carried.value?(zone, nil)
             } catch {
                 carried.value?(nil, error)
-            }
-        }
-    }
-
-    private func deleteObjects(of store: NSPersistentStore) async throws {
-        let names = managedObjectModel.entities.filter { $0.superentity == nil }.compactMap(\.name)
-        try await performBackgroundTask { context in
-            for name in names {
-                let request = NSFetchRequest<NSManagedObject>(entityName: name)
-                request.affectedStores = [store]
-                request.fetchLimit = 1000
-                while case let objects = try context.fetch(request), !objects.isEmpty {
-                    objects.forEach(context.delete)
-                    try context.save()
-                    context.reset()
-                }
             }
         }
     }

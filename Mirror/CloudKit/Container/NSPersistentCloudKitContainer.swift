@@ -206,9 +206,13 @@ open class NSPersistentCloudKitContainer: NSPersistentContainer, @unchecked Send
     }
 
     private func each(_ round: (StoreMirror) async throws -> SyncSummary) async throws -> Bool {
-        try await bindAwaiting()
         var areEqual = true
         var failure: (any Error)?
+        do {
+            try await bindAwaiting()
+        } catch {
+            failure = error
+        }
         func run(_ chosen: [StoreMirror]) async {
             for mirror in chosen.sorted(by: { $0.storeIdentifier < $1.storeIdentifier }) {
                 do {
@@ -219,8 +223,11 @@ open class NSPersistentCloudKitContainer: NSPersistentContainer, @unchecked Send
             }
         }
         await run(Array(mirrors.withLock { $0 }.values))
-        if let failure { throw failure }
-        await run(try await addFurtherStores())
+        if (failure as? CKError)?.code != .operationCancelled {
+            let further = await addFurtherStores()
+            failure = failure ?? further.failure
+            await run(further.added)
+        }
         if let failure { throw failure }
         return areEqual
     }

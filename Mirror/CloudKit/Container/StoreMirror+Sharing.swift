@@ -43,6 +43,48 @@ extension StoreMirror {
         }
     }
 
+    /// Deletes the records of the own zone that rounds leave at the service: what this store cannot
+    /// read or is not to have, and that below which objects were shared. Returns whether there were
+    /// any. Throws `CKError`. Cost: one reading of the zone, without values.
+    func deleteRecords() async throws -> Bool {
+        var areAny = false
+        var token: String?
+        while true {
+            var zone = ZoneChanges.Zone(zoneID: session.store.zoneID, syncToken: token)
+            zone.desiredKeys = []
+            let answer = try await ask(.zoneChanges(ZoneChanges(zones: [zone])))
+            guard case .zoneChanges(let pages) = answer, let page = pages.first else {
+                throw CKError.unexpected
+            }
+            if let failure = page.failure { throw CKError(failure) }
+            let records = page.records.filter { !$0.deleted && !$0.isShare }
+            areAny = areAny || !records.isEmpty
+            for first in stride(from: 0, to: records.count, by: Self.deletionsMax) {
+                try await delete(records[first..<min(first + Self.deletionsMax, records.count)])
+            }
+            guard page.moreComing, page.syncToken != token else { return areAny }
+            token = page.syncToken
+        }
+    }
+
+    /// As many as any service takes in one request.
+    private static let deletionsMax = 200
+
+    private func delete(_ records: ArraySlice<Record>) async throws {
+        let operations = records.map { record in
+            RecordOperation(
+                .forceDelete,
+                Record(recordName: record.recordName, recordType: record.recordType))
+        }
+        let answer = try await ask(
+            .modifyRecords(
+                ModifyRecords(operations: operations, zoneID: session.store.zoneID)))
+        guard case .records(let reply) = answer else { throw CKError.unexpected }
+        for case .failure(let error) in reply.results where error.code.canonical != .notFound {
+            throw CKError(error)
+        }
+    }
+
     /// Leaves the zone of another's: the round after it takes its objects out of the store. Throws
     /// `CKError`.
     func leave() async throws {

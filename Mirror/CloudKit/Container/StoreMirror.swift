@@ -116,10 +116,19 @@ final class StoreMirror: Sendable {
 
     /// In the public database it counts who made a record.
     private func learnUser() async throws {
-        guard isPublic, userName == nil,
-            case .caller(let caller) = try await asking.send(.caller)
-        else { return }
-        user.withLock { $0 = caller.userRecordName }
+        guard isPublic, userName == nil else { return }
+        do {
+            guard case .caller(let caller) = try await asking.send(.caller) else { return }
+            user.withLock { $0 = caller.userRecordName }
+        } catch {
+            // No round begins then, which the status is to tell as if it had.
+            if !(error is CancellationError), !Task.isCancelled {
+                let failure = CKError(error)
+                session.noteFailure(
+                    failure.message, retryAfterSeconds: failure.retryAfterSeconds)
+            }
+            throw error
+        }
     }
 
     /// Asks something beside the rounds. Throws `CKError`.

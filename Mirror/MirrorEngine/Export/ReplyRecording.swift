@@ -127,7 +127,7 @@ struct ReplyRecording {
             else { return }
             try mirror.ledger.setPairBase(base, key: key)
             // A pair that was moved meanwhile is not there yet as it stands.
-            let isMoved = try JoinRecord(base) != mirror.placed(entry.pair)
+            let isMoved = try JoinRecord(base, of: entry.pair) != mirror.placed(entry.pair)
             try mirror.ledger.setPair(key, isUploaded: !isMoved)
         case .deletedPair:
             guard let entry = try mirror.ledger.pair(named: name), entry.needsDelete
@@ -251,7 +251,8 @@ struct ReplyRecording {
             guard let entry = try mirror.ledger.pair(named: name), !entry.needsDelete else {
                 return false
             }
-            return try JoinRecord(item.result) == mirror.placed(entry.pair)
+            return try JoinRecord(item.result, of: entry.pair)
+                == mirror.placed(entry.pair)
         case .deletedObject, .deletedPair, .alias: return true
         }
     }

@@ -207,7 +207,7 @@ struct OneToOneRepair {
         else { return try release(row, slot, base: base) }
         guard try partner(of: present.target, inverse.name) != row else { return }
         let name = try mirror.ledger.recordName(for: present.target)
-        if let base, base.recordName != name { try meet(row, slot) }
+        if let base, !base.leads(to: name) { try meet(row, slot) }
     }
 
     /// The end was cleared here: whoever it led to lets go too. An end that never had a value was

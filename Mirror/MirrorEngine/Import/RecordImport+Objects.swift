@@ -162,9 +162,10 @@ extension RecordImport {
             try log(conflict, layout, record.recordName, by: record.modified)
         }
         for edit in unseen {
-            let conflict = deletionConflict(
+            var conflict = deletionConflict(
                 .attribute(edit.slot), layout, base: nil, local: nil,
                 remote: .attribute(.data(edit.value)), winner: keeps ? .remote : .local)
+            conflict.sealedFor = record.recordName
             try log(conflict, layout, record.recordName, by: record.modified)
         }
         guard keeps else {
@@ -295,7 +296,7 @@ extension RecordImport {
         guard var base else { return nil }
         for (slot, link) in base.toOnes.enumerated() {
             guard let link, link != local.toOnes[slot],
-                remote.toOnes[slot]?.recordName != link.recordName
+                remote.toOnes[slot]?.leads(to: link.recordName) != true
             else { continue }
             let place = try mirror.ledger.place(named: link.recordName)
             if let here = local.toOnes[slot] {

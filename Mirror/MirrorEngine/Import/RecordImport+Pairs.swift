@@ -6,7 +6,7 @@ internal import Stores
 extension RecordImport {
     /// Applies one record of type CDMR.
     mutating func apply(pair record: Record) throws {
-        guard let pair = JoinRecord(record).flatMap(mirror.pairs.known) else {
+        guard let pair = try read(pair: record) else {
             outcome.unknown += 1
             return try keepAside(record, .unknownRelationship)
         }
@@ -58,8 +58,8 @@ extension RecordImport {
     /// A pair of an object that was absorbed becomes a pair of the one that absorbed it.
     private func renameEnds(of entry: PairEntry, first: RowID, second: RowID) throws {
         guard
-            try mirror.ledger.knownName(of: first) != entry.pair.first
-                || mirror.ledger.knownName(of: second) != entry.pair.second
+            try mirror.ledger.knownName(of: first)?.isExactly(entry.pair.first) != true
+                || mirror.ledger.knownName(of: second)?.isExactly(entry.pair.second) != true
         else { return }
         try mirror.ledger.queuePairDeletion(entry)
         try mirror.comparePairs(of: first)

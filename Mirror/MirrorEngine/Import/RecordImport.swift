@@ -162,6 +162,7 @@ struct RecordImport {
             guard hasPairs else { continue }
             for entry in try mirror.ledger.waitingPairs(for: name) { try connect(entry) }
         }
+        if hasPairs, !names.isEmpty { try readUnclearPairs() }
         try flush()
     }
 

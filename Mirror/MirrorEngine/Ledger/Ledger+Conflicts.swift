@@ -18,15 +18,27 @@ public struct ConflictEntry: Sendable {
     public internal(set) var base: FieldValue?
     public internal(set) var local: FieldValue?
     public internal(set) var remote: FieldValue?
+    /// The record that the remote value was sealed for, where it was logged so.
+    let sealedFor: String?
     /// The device that wrote the remote value, by `RecordTarget.deviceID`; nil where the service
     /// did not say.
-    public let remoteDevice: String?
+    public var remoteDevice: String? { devices.remote }
     /// The device on which the local value met it: this one, or the one that this store's file was
     /// copied from. nil for lines of older versions of this library.
-    public let localDevice: String?
+    public var localDevice: String? { devices.local }
+    let devices: (remote: String?, local: String?)
 
     /// Stands as `rule` of what was decided by hand.
     public static let handRule = "hand"
+}
+
+/// A value as the conflict log has it.
+struct LoggedValue {
+    var plain: FieldValue?
+    /// The companion that keeps it exact.
+    var exact: FieldValue?
+    /// The record that it was sealed for, where it is as it was sealed.
+    var sealedFor: String?
 }
 
 /// A member that a to-many loses, and which of a conflict's values had it.
@@ -73,7 +85,7 @@ extension Ledger {
             winner: conflict.winner,
             [
                 Self.blob(conflict.base), Self.blob(conflict.local, by: ownStamp()),
-                Self.blob(conflict.remote, by: modified),
+                Self.blob(conflict.remote, by: modified, sealedFor: conflict.sealedFor),
             ])
     }
 
@@ -132,8 +144,8 @@ extension Ledger {
                     property: row.text(at: 4) ?? "", rule: row.text(at: 5) ?? "",
                     winner: row.text(at: 6) ?? "", base: try Self.field(row.blob(at: 7)),
                     local: local?.fields["v"] ?? nil, remote: remote?.fields["v"] ?? nil,
-                    remoteDevice: remote?.modified?.deviceID,
-                    localDevice: local?.modified?.deviceID))
+                    sealedFor: remote.flatMap(Self.sealedFor),
+                    devices: (remote?.modified?.deviceID, local?.modified?.deviceID)))
         }
         return entries
     }
@@ -177,18 +189,22 @@ extension Ledger {
     }
 
     /// One of a conflict's three values, with the companion that keeps it exact.
-    package func value(
-        ofConflict id: Int64, _ side: ConflictSide
-    ) throws -> (plain: FieldValue?, exact: FieldValue?) {
+    func value(ofConflict id: Int64, _ side: ConflictSide) throws -> LoggedValue {
         let bytes = try connection.value(
             "SELECT Z\(side.rawValue.uppercased()) FROM ADIPTYCHCONFLICT WHERE Z_PK = ?",
             [.integer(id)])
-        guard let record = try bytes?.data.map(Self.decode) else { return (nil, nil) }
-        return (record.fields["v"] ?? nil, record.fields["e"] ?? nil)
+        guard let record = try bytes?.data.map(Self.decode) else { return LoggedValue() }
+        return LoggedValue(
+            plain: record.fields["v"] ?? nil, exact: record.fields["e"] ?? nil,
+            sealedFor: Self.sealedFor(record))
+    }
+
+    private static func sealedFor(_ record: Record) -> String? {
+        if case .string(let name)?? = record.fields["s"] { name } else { nil }
     }
 
     private static func blob(
-        _ value: PropertyValue, by modified: RecordStamp? = nil
+        _ value: PropertyValue, by modified: RecordStamp? = nil, sealedFor name: String? = nil
     ) -> SQLiteValue {
         var record = Record(recordName: "", recordType: "")
         record.modified = modified
@@ -199,6 +215,7 @@ extension Ledger {
             record.fields["e"] = exact
         case .link(let link): record.fields["v"] = link.map { .string($0.recordName) }
         }
+        if let name { record.fields["s"] = .string(name) }
         return record.fields.isEmpty && modified == nil
             ? .null : .blob(RecordArchive.encode(record))
     }

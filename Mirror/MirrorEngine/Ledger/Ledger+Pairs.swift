@@ -54,7 +54,7 @@ extension Ledger {
     /// The lines that give the same member to another owner, and are not on their way out.
     package func rivals(of pair: JoinRecord, kind: PairKind) throws -> [PairEntry] {
         try pairs(of: pair.second, isFirst: false, kind: kind).filter {
-            $0.pair.first != pair.first && !$0.needsDelete
+            !$0.pair.first.isExactly(pair.first) && !$0.needsDelete
         }
     }
 
@@ -171,7 +171,7 @@ extension Ledger {
         var pair = JoinRecord(
             entityNames: row.text(at: 2) ?? "", relationshipNames: row.text(at: 3) ?? "",
             first: row.text(at: 4) ?? "", second: row.text(at: 5) ?? "")
-        if let known = base.flatMap(JoinRecord.init) {
+        if let known = base.flatMap({ JoinRecord($0, of: pair) }) {
             // Its record may be older than the keys of the ends, and have them the other way round.
             let isTurned =
                 !known.first.isExactly(pair.first) && known.first.isExactly(pair.second)

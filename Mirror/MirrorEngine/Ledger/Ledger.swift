@@ -96,6 +96,8 @@ package struct LedgerKey: Hashable, Sendable {
     package static let lastError = LedgerKey(text: "DiptychLastError")
     /// When the service asked to be left alone until.
     package static let retryAt = LedgerKey(text: "DiptychRetryAt")
+    /// Set while pairs may wait whose records can be read in several ways.
+    static let unclearPairs = LedgerKey(text: "DiptychUnclearPairs")
     /// Why rounds do not begin by themselves (`MirrorHold`).
     package static let hold = LedgerKey(text: "DiptychHold")
     /// What is to be sent, as it was at the last look (`SyncSelection`).

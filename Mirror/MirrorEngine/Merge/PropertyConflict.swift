@@ -34,6 +34,9 @@ package struct PropertyConflict: Hashable, Sendable {
     package var remote: PropertyValue
     package var result: PropertyValue
     package var winner: Winner
+    /// Of a remote value that is logged as it is sealed, since its key is not here: the record that
+    /// it was sealed for.
+    var sealedFor: String?
 
     package init(
         slot: PropertySlot, property: String, rule: String, base: PropertyValue,

@@ -1,4 +1,5 @@
 internal import ObjectModel
+internal import RecordWire
 package import Stores
 
 /// One object's values with its links as record names: the form in which devices compare and merge.
@@ -32,6 +33,19 @@ package struct NamedLink: Hashable, Sendable {
     package init(_ recordName: String, orderKey: Int64? = nil) {
         self.recordName = recordName
         self.orderKey = orderKey
+    }
+
+    /// Whether it leads to the object of this name, at whatever place.
+    func leads(to name: String) -> Bool { recordName.isExactly(name) }
+
+    /// Names are equal by their bytes, as the service keeps them apart.
+    package static func == (one: NamedLink, other: NamedLink) -> Bool {
+        one.leads(to: other.recordName) && one.orderKey == other.orderKey
+    }
+
+    package func hash(into hasher: inout Hasher) {
+        hasher.combine(ExactName(recordName))
+        hasher.combine(orderKey)
     }
 }
 

@@ -166,20 +166,69 @@ package struct JoinRecord: Hashable, Sendable {
             first: first, second: second)
     }
 
-    /// Reads a record of type CDMR; nil when its three texts are not pairs.
-    package init?(_ record: Record) {
-        guard let entities = Self.text(RecordNames.pairEntities, record),
-            let relationships = Self.text(RecordNames.pairRelationships, record),
-            let names = Self.text(RecordNames.pairRecords, record)
-        else { return nil }
-        let parts = names.split(separator: ":", omittingEmptySubsequences: false)
-        guard parts.count == 2 else { return nil }
-        entityNames = entities
-        relationshipNames = relationships
-        first = String(parts[0])
-        second = String(parts[1])
-        firstOrder = Self.integer(RecordNames.pairFirstOrder, record)
-        secondOrder = Self.integer(RecordNames.pairSecondOrder, record)
+    /// Names are equal by their bytes, as the service keeps them apart.
+    package static func == (one: JoinRecord, other: JoinRecord) -> Bool {
+        one.texts == other.texts && one.firstOrder == other.firstOrder
+            && one.secondOrder == other.secondOrder
+    }
+
+    package func hash(into hasher: inout Hasher) {
+        hasher.combine(texts)
+        hasher.combine(firstOrder)
+        hasher.combine(secondOrder)
+    }
+
+    private var texts: [ExactName] {
+        [entityNames, relationshipNames, first, second].map { ExactName($0) }
+    }
+
+    /// The pairs that a record of type CDMR may be of; none when its three texts are not pairs. A
+    /// name may have colons, as what stands between the two has: there is one reading for each.
+    package static func readings(of record: Record) -> [JoinRecord] {
+        guard let entities = text(RecordNames.pairEntities, record),
+            let relationships = text(RecordNames.pairRelationships, record),
+            let names = text(RecordNames.pairRecords, record)
+        else { return [] }
+        let bytes = names.utf8
+        return bytes.indices.filter { bytes[$0] == UInt8(ascii: ":") }.map { colon in
+            var pair = JoinRecord(
+                entityNames: entities, relationshipNames: relationships,
+                first: String(names[..<colon]), second: String(names[bytes.index(after: colon)...]))
+            pair.firstOrder = integer(RecordNames.pairFirstOrder, record)
+            pair.secondOrder = integer(RecordNames.pairSecondOrder, record)
+            return pair
+        }
+    }
+
+    /// Reads a record of type CDMR; nil when its three texts are not pairs. Of several readings it
+    /// takes the first whose ends are known, or the last of all.
+    package init?(
+        _ record: Record, knowing isKnown: (String) throws -> Bool
+    ) rethrows {
+        let readings = Self.readings(of: record)
+        guard let last = readings.last else { return nil }
+        self = last
+        guard readings.count > 1 else { return }
+        if let known = try readings.first(where: { try isKnown($0.first) && isKnown($0.second) }) {
+            self = known
+        }
+    }
+
+    /// Reads the record of a pair whose ends are known to be those of `pair`, whichever leads.
+    package init?(_ record: Record, of pair: JoinRecord) {
+        let readings = Self.readings(of: record)
+        let read =
+            readings.first { $0.hasEnds(of: pair) }
+            ?? readings.first {
+                $0.first.isExactly(pair.second) && $0.second.isExactly(pair.first)
+            }
+        guard let found = read ?? readings.last else { return nil }
+        self = found
+    }
+
+    /// Whether both have the same ends in the same order.
+    func hasEnds(of other: JoinRecord) -> Bool {
+        first.isExactly(other.first) && second.isExactly(other.second)
     }
 
     /// The same pair under the names of a kind, whose ends may stand the other way round.

@@ -47,7 +47,8 @@ public final class MirrorScheduler: Sendable {
     /// Ends what `start` began, soon; a round under way ends between two of its steps.
     public func stop() { task.withLock { $0.take() }?.cancel() }
 
-    /// Something may have changed: a round is to run soon.
+    /// Something may have changed: a round is to run soon, or when the time has come before which
+    /// the service asked not to be asked.
     public func wake() { course.signal.send() }
 
     /// No more rounds begin until `resume`; saves go on and wait. The pause is told by the store's

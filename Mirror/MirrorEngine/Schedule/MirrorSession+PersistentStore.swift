@@ -1,3 +1,4 @@
+internal import ObjectModel
 public import Persistence
 public import Platform
 public import RecordWire
@@ -127,6 +128,34 @@ extension MirrorSession {
             mirrored: mirrored, container: destination.name, channel: channel, observe: observe,
             imported: { after in try Self.tell(store, rows, after: after) })
     }
+
+    /// Deletes all objects of a store, by no rule and no validation of the model; the next round
+    /// tells the service, and contexts learn of it as of an import. All are deleted or, where it
+    /// throws, none. Cost: one transaction over all rows.
+    package static func deleteObjects(of store: NSPersistentStore) throws {
+        let rows = try rows(of: store)
+        let deleted = try rows.write { transaction in
+            var deleted: [RowID] = []
+            for entity in rows.layout.entities where !entity.entity.isAbstract {
+                var query = RowQuery(entity: entity.number)
+                query.includesSubentities = false
+                let ids = try transaction.ids(matching: query)
+                for first in stride(from: 0, to: ids.count, by: deletionsMax) {
+                    var changes = ChangeSet()
+                    changes.deletes = ids[first..<min(first + deletionsMax, ids.count)]
+                        .map { RowDelete(id: $0) }
+                    _ = try transaction.save(changes)
+                }
+                deleted += ids
+            }
+            return deleted
+        }
+        guard !deleted.isEmpty else { return }
+        store.persistentStoreCoordinator?.storeDidChange(
+            store, inserted: [], updated: [], deleted: deleted)
+    }
+
+    private static let deletionsMax = 1_000
 
     /// Tells the store's contexts which rows the imports after a transaction changed.
     private static func tell(

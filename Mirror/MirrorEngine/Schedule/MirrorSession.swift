@@ -101,10 +101,17 @@ public actor MirrorSession {
         do {
             result = try await round(progress, bytesMax)
         } catch {
-            try imported(before)
+            noteFailure(error)
+            // What ended the round is told, whatever contexts make of what it imported.
+            try? imported(before)
             throw error
         }
-        try imported(before)
+        do {
+            try imported(before)
+        } catch {
+            noteFailure(error)
+            throw error
+        }
         progress.end(result)
         guard !result.isCut else {
             try store.note(.cut)
@@ -115,6 +122,22 @@ public actor MirrorSession {
             error: result.error?.message, retryAt: result.error == nil ? nil : retryAt)
         if let error = result.error { throw error }
         return SyncSummary(result, try performer.mirrored.status())
+    }
+
+    /// Keeps what a round threw, so that a status does not call the store in sync. A cancelled
+    /// round has not failed.
+    private func noteFailure(_ error: any Error) {
+        guard !(error is CancellationError), !Task.isCancelled else { return }
+        noteFailure((error as? MirrorError)?.message ?? "\(error)")
+    }
+
+    /// Keeps why no round could begin, or go on, as its error. Any thread; cost: one transaction.
+    package nonisolated func noteFailure(_ message: String, retryAfterSeconds: Double? = nil) {
+        let now = store.settings.platform.clock.now()
+        // A store that cannot be written tells it with the round's own error.
+        try? store.noteRound(
+            error: message,
+            retryAt: retryAfterSeconds.map { now.addingTimeInterval(Self.bounded($0)) })
     }
 
     private func beginRound() async {
@@ -134,10 +157,13 @@ public actor MirrorSession {
         waiting.removeFirst().resume()
     }
 
-    /// What a stranger asks for, as a time that can be written and shown.
+    /// What a stranger asks for, as far as it is kept to: nobody waits for years.
     private static func bounded(_ seconds: Double) -> Double {
-        seconds.isNaN ? 0 : min(max(seconds, 0), 365 * 86_400)
+        seconds.isNaN ? 0 : min(max(seconds, 0), patienceSecondsMax)
     }
+
+    /// For so long the rounds of a scheduler wait at most because a service asked for it.
+    static let patienceSecondsMax = 86_400.0
 
     private func round(
         _ progress: RoundProgress, _ bytesMax: Int64?
@@ -209,6 +235,7 @@ public actor MirrorSession {
         while true {
             do {
                 let dialect = try await channel.dialect()
+                if dialect == .plain, try store.knowsEpochs() { try await hearService() }
                 let operationsMax = try await channel.operationsMax()
                 return .success((dialect, operationsMax ?? dialect.operationsMax))
             } catch {
@@ -230,6 +257,16 @@ public actor MirrorSession {
                         MirrorError(.serviceRefused, "The service cannot be asked: \(error)"))
                 }
             }
+        }
+    }
+
+    /// Who stands before a service publishes nothing either, and must not have the store forget the
+    /// epochs: a plain service answers a request, if only that it does not know the user.
+    private func hearService() async throws {
+        do {
+            _ = try await channel.send(.caller)
+        } catch let error as RecordError where error.code == .authenticationRequired {
+            return
         }
     }
 

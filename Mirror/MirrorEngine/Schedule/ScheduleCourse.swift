@@ -46,6 +46,7 @@ final class ScheduleCourse: Sendable {
                     let hold = plan.network.hold(
                         at: now, isMetered: isMetered(), waiting: 0, bytesToday: 0)
                     return hold != nil || (try? store.hold())?.reason == .bytesOfDay
+                        || (try? store.patienceSeconds(at: now)) ?? 0 > 0
                 })
         }
     }
@@ -102,6 +103,8 @@ final class ScheduleCourse: Sendable {
                 return seconds(of: hold)
             }
             last = .rounds
+            let patience = try session.store.patienceSeconds(at: now)
+            guard patience <= 0 else { return min(patience, Self.holdSecondsMax) }
             let before = try session.store.store.lastTransactionNumber()
             let summary = try await countedRound()
             failures = 0
@@ -116,10 +119,12 @@ final class ScheduleCourse: Sendable {
         } catch {
             guard !Task.isCancelled else { return 0 }
             failures += 1
-            let seconds = plan.seconds(afterFailures: failures)
+            // A store that cannot be read is looked at again as soon as after any failure.
+            let patience = (try? session.store.patienceSeconds(at: now)) ?? 0
+            let wait = plan.seconds(afterFailures: failures)
             settled.send()
-            observe(.failed(error, nextSeconds: seconds))
-            return seconds
+            observe(.failed(error, nextSeconds: max(wait, patience)))
+            return max(wait, min(patience, Self.holdSecondsMax))
         }
     }
 

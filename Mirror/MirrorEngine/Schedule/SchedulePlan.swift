@@ -24,7 +24,8 @@ public struct SchedulePlan: Hashable, Sendable {
 public enum ScheduleEvent: Sendable {
     /// A round was whole.
     case round(SyncSummary)
-    /// A round failed; the next is so many seconds away, or sooner when something changes.
+    /// A round failed; the next is so many seconds away, or sooner when something changes, but not
+    /// before the time that the service asked for.
     case failed(any Error, nextSeconds: Double)
     /// Something has waited to be sent since then, longer than any healthy sync takes; the store's
     /// status says why. Told once, and anew after nothing waited.

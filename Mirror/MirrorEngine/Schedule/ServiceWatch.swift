@@ -93,6 +93,14 @@ extension MirroredStore {
         return .zoneChanges(changes)
     }
 
+    /// Whether the store knows of the service's epochs, which a plain one has not.
+    func knowsEpochs() throws -> Bool {
+        try read { mirror in
+            try Ledger.exists(in: mirror.ledger.connection)
+                && mirror.ledger.setting(.line) != nil
+        }
+    }
+
     /// Where the last import ended.
     package func zoneToken() throws -> String? {
         try read { mirror in

@@ -88,9 +88,10 @@ extension MirroredStore {
     /// been made before this device heard of the share.
     func shareWhatIsLinked(with records: [Record], _ mirror: MirrorTransaction) throws {
         guard try mirror.ledger.hasRecordShares() else { return }
-        let names = records.filter { !$0.deleted }
+        let names = try records.filter { !$0.deleted }
             .flatMap { record in
-                JoinRecord(record).map { [$0.first, $0.second] } ?? [record.recordName]
+                try JoinRecord(record, knowing: { try mirror.ledger.row(named: $0) != nil })
+                    .map { [$0.first, $0.second] } ?? [record.recordName]
             }
         let reach = try ShareReach(mirror: mirror)
         try reach.follow(names.compactMap(mirror.ledger.row(named:)))

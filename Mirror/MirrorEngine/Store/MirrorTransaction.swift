@@ -186,7 +186,7 @@ final class MirrorTransaction {
         of entry: PairEntry, with link: Link, from name: String, at end: PairCatalog.End
     ) throws {
         guard end.kind.isOrdered, !entry.isPending, let key = link.orderKey else { return }
-        let leads = end.kind.isReflexive ? entry.pair.first == name : end.isFirst
+        let leads = end.kind.isReflexive ? entry.pair.first.isExactly(name) : end.isFirst
         let known = leads ? entry.pair.firstOrder : entry.pair.secondOrder
         guard known != key else { return }
         try ledger.setPair(entry.key, isUploaded: false)

@@ -59,13 +59,14 @@ extension MirroredStore {
                     guard let field = names.asset,
                         case .asset(let asset)?? = record.fields[field],
                         case .asset(let known)?? = named.fields[field],
-                        let standIn = AssetStandIn(known), seen.insert(standIn).inserted,
+                        let standIn = AssetStandIn(known),
                         mirror.assets.bytes(of: standIn) == nil
                     else { continue }
                     let isHere = row.map {
                         $0.id.entity == layout.number && standIn.stands(for: $0.attributes[slot])
                     }
-                    guard isHere != true else { continue }
+                    // Another record of the same content may need what this one has.
+                    guard isHere != true, seen.insert(standIn).inserted else { continue }
                     found.append(
                         AssetDownload(asset: asset, file: mirror.assets.file(of: standIn)))
                 }

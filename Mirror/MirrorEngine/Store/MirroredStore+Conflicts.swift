@@ -11,8 +11,9 @@ public enum ConflictSide: String, Sendable, CaseIterable {
 
 extension MirroredStore {
     /// Decides a conflict that waits, or puts back a value that a merge discarded. The object waits
-    /// for export then. Throws `MirrorError` when there is no such conflict, its object is gone, or
-    /// another object has the value as its unique key.
+    /// for export then. Throws `MirrorError` when there is no such conflict, its object is gone,
+    /// another object has the value as its unique key, or the value is sealed and its key is not
+    /// here.
     public func resolve(conflict id: Int64, taking side: ConflictSide) throws {
         try write { mirror in
             let isMirrored = try Ledger.exists(in: mirror.ledger.connection)
@@ -50,25 +51,25 @@ extension MirroredStore {
         _ mirror: MirrorTransaction
     ) throws {
         let layout = try mirror.layout(of: row.id)
-        let (field, exact) = try mirror.ledger.value(ofConflict: conflict.id, side)
+        let logged = try mirror.ledger.value(ofConflict: conflict.id, side)
         let local = try mirror.state(of: row, named: entry.recordName)
         var state = local
         if let slot = layout.attributeSlot(conflict.property) {
-            let type = layout.attributes[slot].attribute.attributeType
-            state.attributes[slot] = try AttributeCoding.value(
-                plain: field, exact: exact, type: type)
+            state.attributes[slot] = try value(logged, of: conflict, slot, layout, mirror)
             guard AssetStandIn(state.attributes[slot]) == nil else {
                 throw MirrorError(
                     .unknownConflict,
                     "The value was an asset whose content is not kept; take another side.")
             }
         } else if let slot = layout.toOneSlot(conflict.property) {
-            if case .string(let name)? = field {
+            if case .string(let name)? = logged.plain {
                 state.toOnes[slot] = NamedLink(name, orderKey: state.toOnes[slot]?.orderKey)
             } else {
                 state.toOnes[slot] = nil
             }
-        } else if let slot = layout.toManySlot(conflict.property), case .string(let name)? = field {
+        } else if let slot = layout.toManySlot(conflict.property),
+            case .string(let name)? = logged.plain
+        {
             try putBack(member: name, in: ToManyChange(owner: row.id, slot: slot), mirror)
         }
         var importing = try RecordImport(mirror: mirror)
@@ -81,6 +82,24 @@ extension MirroredStore {
         }
         if let slot = layout.toOneSlot(conflict.property) {
             try OneToOneRepair(mirror: mirror).meet(row.id, slot)
+        }
+    }
+
+    private func value(
+        _ logged: LoggedValue, of conflict: ConflictEntry, _ slot: Int, _ layout: EntityLayout,
+        _ mirror: MirrorTransaction
+    ) throws -> AttributeValue {
+        let open = try mirror.mapping.opened(logged, of: conflict.recordName, slot, layout)
+        do {
+            return try AttributeCoding.value(
+                plain: open.plain, exact: open.exact,
+                type: layout.attributes[slot].attribute.attributeType)
+        } catch {
+            throw MirrorError(
+                .fieldMismatch,
+                "The value is of a type or a size that the model's attribute cannot hold any more; "
+                    + "take another side.",
+                fields: ["entity": layout.name, "property": conflict.property])
         }
     }
 

@@ -170,6 +170,19 @@ extension MirroredStore {
         }
     }
 
+    /// For how many seconds from `now` on the service asked to be left alone; 0 where it did not.
+    /// A time that is further away than it can have asked for was noted by another clock. Cost: one
+    /// look.
+    func patienceSeconds(at now: Date) throws -> Double {
+        try read { mirror in
+            guard try Ledger.exists(in: mirror.ledger.connection),
+                let until = try mirror.ledger.date(.retryAt)
+            else { return 0 }
+            let seconds = until.timeIntervalSince(now)
+            return (0...MirrorSession.patienceSecondsMax).contains(seconds) ? seconds : 0
+        }
+    }
+
     /// How many records wait for export. Cost: one look at the waiting lines.
     func pendingTotal() throws -> Int { try read { try $0.ledger.pendingCounts().total } }
 }

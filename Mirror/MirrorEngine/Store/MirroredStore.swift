@@ -182,9 +182,9 @@ public final class MirroredStore: Sendable {
         }
         for pair in try mirror.ledger.waitingPairsOfDeleted() {
             let ends = [pair.pair.first, pair.pair.second]
-            guard try !ends.allSatisfy({ try mirror.ledger.row(named: $0) != nil }) else {
-                continue
-            }
+            guard try mirror.ledger.isClear(pair),
+                try !ends.allSatisfy({ try mirror.ledger.row(named: $0) != nil })
+            else { continue }
             for gone in ends where try mirror.ledger.row(named: gone) == nil {
                 guard let lost = try mirror.lostMember(pair, with: gone, isLocal: false) else {
                     continue
@@ -368,9 +368,11 @@ public final class MirroredStore: Sendable {
         }
     }
 
-    /// Keeps how the last round ended, so that a status can say why sync does not run.
+    /// Keeps how the last round ended, so that a status can say why sync does not run. The first
+    /// round may have ended before there was a ledger.
     package func noteRound(error: String?, retryAt: Date?) throws {
         try write { mirror in
+            try makeLedger(mirror)
             try mirror.ledger.set(.lastError, to: SQLiteValue(error))
             try mirror.ledger.set(.retryAt, to: SQLiteValue(retryAt))
             if error == nil { try mirror.ledger.set(.lastRound, to: SQLiteValue(now)) }

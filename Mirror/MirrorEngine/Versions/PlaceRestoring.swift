@@ -72,7 +72,7 @@ struct PlaceRestoring {
         else { return nil }
         let layout = try mirror.layout(of: member)
         guard let slot = layout.toOneSlot(inverse),
-            let link = mirror.mapping.link(slot, of: layout, in: base), link.recordName == owner
+            let link = mirror.mapping.link(slot, of: layout, in: base), link.leads(to: owner)
         else { return nil }
         return link.orderKey
     }

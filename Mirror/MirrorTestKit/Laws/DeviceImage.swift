@@ -87,7 +87,7 @@ struct DeviceImage: Equatable {
         content: (RecordAsset) throws -> Data? = { _ in nil }
     ) throws {
         for record in records.values {
-            if let pair = JoinRecord(record) {
+            if let pair = JoinRecord(record, knowing: { records[$0] != nil }) {
                 let names = pair.relationshipNames.split(separator: ":")
                 let isReflexive = names.count == 2 && names[0] == names[1]
                 let ends =

@@ -85,7 +85,7 @@ private struct ComparisonReading {
         for record in records.values { noteLeftOut(record) }
         for (name, record) in records.sorted(by: { $0.key < $1.key })
         where !isOfSharing(record) && !leftOut.contains(name) {
-            if let pair = JoinRecord(record) {
+            if let pair = JoinRecord(record, knowing: { records[$0] != nil }) {
                 guard leftOut.isDisjoint(with: [pair.first, pair.second]) else { continue }
                 let text = Self.text(pair, settings.pairs)
                 therePairs[text] = therePairs[text] ?? name
@@ -116,7 +116,7 @@ private struct ComparisonReading {
 
     /// Notes a record that the selection keeps from this store.
     private mutating func noteLeftOut(_ record: Record) {
-        guard states[record.recordName] == nil, JoinRecord(record) == nil,
+        guard states[record.recordName] == nil, JoinRecord.readings(of: record).isEmpty,
             let entity = settings.mapping.entity(of: record)?.entity,
             settings.scope.selection?.leavesOut(entity) == true
         else { return }

@@ -16,7 +16,8 @@ struct RecordTitles {
     func title(of record: Record, in transaction: StoreTransaction, _ ledger: Ledger?) throws
         -> String
     {
-        if let pair = JoinRecord(record) { return try title(of: pair, in: transaction, ledger) }
+        let pair = try JoinRecord(record) { try ledger?.entry(named: $0) != nil }
+        if let pair { return try title(of: pair, in: transaction, ledger) }
         return try title(named: record.recordName, in: transaction, ledger)
             ?? "\(entity(of: record)) \(record.recordName.suffix(8))"
     }

@@ -53,7 +53,7 @@ private struct RecordGraph {
     ) throws {
         self.settings = settings
         for record in records.values {
-            if let pair = JoinRecord(record) {
+            if let pair = JoinRecord(record, knowing: { records[$0] != nil }) {
                 pairs.append(pair)
             } else if let entity = settings.mapping.entity(of: record) {
                 states[record.recordName] = try settings.mapping.state(

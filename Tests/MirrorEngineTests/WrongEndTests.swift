@@ -104,4 +104,41 @@ import Testing
         #expect(log.map(\.rule) == ["unique"] && log.map(\.recordName) == ["p"])
         #expect(try device.mirrored.status()?.refusals.isEmpty == true)
     }
+
+    /// The same of a link.
+    @Test func aLinkToWhatAnotherEntityAbsorbedIsLetGo() throws {
+        let device = try absorbing()
+        try stranger.write(
+            Record("p", "Person", ["CD_name": .string("p"), "CD_first": .string("t")]))
+        for _ in 0..<2 { #expect(try device.sync().error == nil) }
+        #expect(try device.target(device.only("Person"), "first") == nil)
+        #expect(try stranger.record("p")?.fields["CD_first"] ?? nil == nil)
+        let log = try device.mirrored.conflicts().filter { $0.property == "first" }
+        #expect(log.map(\.rule) == ["unique"] && log.map(\.recordName) == ["p"])
+    }
+
+    /// A link that leads to no folder waits: nobody here cleared it.
+    @Test(arguments: [true, false])
+    func aLinkToAWrongEntityIsNotTakenForOneThatWasCleared(comesLater: Bool) throws {
+        let note = Record("n", "Note", ["CD_title": .string("n"), "CD_folder": .string("t")])
+        let tag = Record("t", "Tag", ["CD_label": .string("t")])
+        try stranger.write(comesLater ? note : tag)
+        #expect(try a.sync().error == nil)
+        try stranger.write(comesLater ? tag : note)
+        #expect(try a.sync().error == nil)
+        #expect(try a.target(a.only("Note"), "folder") == nil)
+        try a.set(a.only("Note"), "title", .text("edited"))
+        #expect(try a.sync().error == nil)
+        let kept = try #require(try stranger.record("n"))
+        #expect(kept.fields["CD_folder"] == .some(.string("t")))
+        try stranger.write(
+            Record("f", "Folder", ["CD_name": .string("f")]),
+            Record("n", "Note", ["CD_title": .string("n"), "CD_folder": .string("f")]))
+        for device in [a, b] {
+            let result = try device.sync()
+            #expect(result.error == nil && result.exported == 0)
+            #expect(try device.target(device.only("Note"), "folder") == device.only("Folder"))
+            #expect(try device.mirrored.conflicts().isEmpty)
+        }
+    }
 }

@@ -182,4 +182,50 @@ import Testing
         let error = #expect(throws: MirrorError.self) { try reading(MergePolicy(), model) }
         #expect(error?.message.contains("Note.size.unit") == true)
     }
+
+    // MARK: Rules of the app
+
+    /// A side that a rule of the app answers is taken as it is, not as the wire spells it.
+    @Test func aCustomRuleThatAnswersASideTakesItAsItIs() throws {
+        let small = try #require(Decimal(string: "0.1234567890123456789"))
+        let large = try #require(Decimal(string: "9876543210123456789"))
+        let values: [(String, AttributeValue, AttributeValue, AttributeValue)] = [
+            ("edited", .date(0.25), .date(1.234_567_89), .date(2.345_678_91)),
+            ("price", .decimal(1), .decimal(small), .decimal(large)),
+        ]
+        for (name, base, local, remote) in values {
+            let slot = try #require(entity.attributeSlot(name))
+            func state(_ value: AttributeValue) -> ObjectState {
+                var state = ObjectState(empty: entity)
+                state.attributes[slot] = value
+                return state
+            }
+            let rules: [(MergeRule, AttributeValue)] = [
+                (.custom { $0.local }, local), (.custom { $0.remote }, remote),
+                (.custom { $0.base }, base),
+            ]
+            for (rule, expected) in rules {
+                let merge = ObjectMerge(policy: MergePolicy(standard: rule), entity: entity)
+                let outcome = merge.merge(
+                    base: state(base), local: state(local), remote: state(remote))
+                #expect(outcome.merged.attributes[slot] == expected)
+                #expect(outcome.conflicts.count == 1)
+            }
+        }
+    }
+
+    /// A link that is answered keeps its place.
+    @Test func aCustomRuleThatAnswersALinkKeepsItsPlace() throws {
+        let slot = try #require(entity.toOneSlot("folder"))
+        func state(_ link: NamedLink?) -> ObjectState {
+            var state = ObjectState(empty: entity)
+            state.toOnes[slot] = link
+            return state
+        }
+        let merge = ObjectMerge(
+            policy: MergePolicy(standard: .custom { $0.local }), entity: entity)
+        let (local, remote) = (NamedLink("a", orderKey: 10), NamedLink("b", orderKey: 20))
+        let outcome = merge.merge(base: nil, local: state(local), remote: state(remote))
+        #expect(outcome.merged.toOnes[slot] == local)
+    }
 }

@@ -141,4 +141,22 @@ import Testing
             #expect(try device.mirrored.conflicts().isEmpty)
         }
     }
+
+    /// A link that is set here takes the place of one that waits: what clears it clears it.
+    @Test func aLinkThatIsSetAndClearedWhileAnotherWaitsIsCleared() throws {
+        try stranger.write(
+            Record("n", "Note", ["CD_title": .string("n"), "CD_folder": .string("later")]))
+        #expect(try a.sync().error == nil)
+        let folder = try a.insert("Folder", ["name": .text("f")])
+        try a.link(a.only("Note"), "folder", folder, order: 1024)
+        #expect(try a.sync().error == nil)
+        try a.link(a.only("Note"), "folder", nil)
+        #expect(try a.sync().error == nil)
+        #expect(try stranger.record("n")?.fields["CD_folder"] ?? nil == nil)
+        try stranger.write(Record("later", "Folder", ["CD_name": .string("later")]))
+        for device in [a, b] {
+            #expect(try device.sync().error == nil)
+            #expect(try device.target(device.only("Note"), "folder") == nil)
+        }
+    }
 }

@@ -67,6 +67,23 @@ import Testing
         #expect(try stranger.pairs().map(\.recordName) == ["p"])
     }
 
+    /// An object that is restored gets no member that does not fit either.
+    @Test func anObjectThatIsRestoredGetsNoWrongMember() throws {
+        try writeOneOfEach()
+        try stranger.write(Record(pair: "p", "Note:Tag", "tags:notes", "n:f"))
+        #expect(try a.sync().error == nil)
+        try stranger.delete("n", type: "CD_Note")
+        try a.set(a.only("Note"), "title", .text("edited"))
+        #expect(try a.sync().error == nil)
+        #expect(try a.rows("Note").isEmpty)
+        let line = try #require(try a.mirrored.conflicts().first { $0.property == "title" })
+        let restored = try a.mirrored.restore(objectOfConflict: line.id)
+        #expect(restored.linksLost == 1)
+        #expect(try a.members(a.only("Note"), "tags").isEmpty)
+        #expect(try a.sync().error == nil)
+        #expect(try stranger.pairs().isEmpty)
+    }
+
     /// People have to-dos; of all notes one has a title.
     private static func treeModel() -> NSManagedObjectModel {
         let model = SampleModel.make()

@@ -87,6 +87,12 @@ extension RecordImport {
             try waitForAssets(of: base)
             return nil
         }
+        guard layout.number == entry.row.entity else {
+            // Somebody made it one of another entity meanwhile: it comes as that, in a row of its
+            // own.
+            try mirror.ledger.removeEntry(entry)
+            return try makeArrival(base, layout: layout, state: state)
+        }
         return Arrival(record: base, layout: layout, state: state, entry: entry, isNew: true)
     }
 

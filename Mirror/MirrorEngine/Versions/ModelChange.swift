@@ -282,6 +282,8 @@ struct ModelChange {
             switch kept.reason {
             case .unreadableField:
                 try mirror.ledger.keepRefusal(of: kept.recordName, unreadable)
+            case .otherEntity:
+                try mirror.ledger.keepRefusal(of: kept.recordName, RecordImport.otherEntity)
             case .missingAsset:
                 try mirror.ledger.keepRefusal(of: kept.recordName, RecordImport.missingAsset)
             case .unknownEntity, .unknownRelationship, .incompleteGraph, .notSelected: break

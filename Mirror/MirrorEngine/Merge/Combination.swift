@@ -15,8 +15,9 @@ enum Combination {
             return overflow || overflow2 ? nil : .integer(sum)
         case (let base, .double(let local), .double(let remote)):
             return .double(remote + (local - (double(base) ?? 0)))
-        case (let base, .decimal(let local), .decimal(let remote)):
-            if case .decimal(let base) = base { return .decimal(remote + (local - base)) }
+        case (.decimal(let base), .decimal(let local), .decimal(let remote)):
+            return .decimal(remote + (local - base))
+        case (.integer(0), .decimal(let local), .decimal(let remote)):
             return .decimal(remote + local)
         default: return nil
         }

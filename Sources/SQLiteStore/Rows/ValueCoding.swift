@@ -1,12 +1,12 @@
 internal import Foundation
 internal import SQLiteDriver
-internal import Stores
+package import Stores
 
 /// Moves attribute values into and out of columns, by the kind of the column.
 ///
 /// SQLite has no NaN: a double that is none becomes NULL, in Apple's files as in ours. A decimal
 /// NaN is the text `NaN`.
-enum ValueCoding {
+package enum ValueCoding {
     /// Marks a value kept in the column itself, and one kept in a file.
     static let inlineMarker: UInt8 = 0x01
     static let fileMarker: UInt8 = 0x02
@@ -107,6 +107,27 @@ enum ValueCoding {
         case (_, .integer(let integer)): return .integer(integer)
         case (_, .real(let real)): return .double(real)
         }
+    }
+
+    // MARK: What comes back
+
+    /// What a column of this kind gives back of a value that is written to it.
+    package static func settled(
+        _ value: AttributeValue, as kind: ColumnKind
+    ) -> AttributeValue {
+        switch kind {
+        case .decimal: settledDecimal(value)
+        default: value
+        }
+    }
+
+    /// A decimal column has the digits of a real; what is whole there becomes an integer.
+    private static func settledDecimal(_ value: AttributeValue) -> AttributeValue {
+        guard let column = decimal(value) else { return value }
+        guard case .real(let real) = column, real.magnitude < 0x1p63,
+            let whole = Int64(exactly: real)
+        else { return decimal(column) }
+        return .decimal(Decimal(whole))
     }
 
     // MARK: Numbers

@@ -116,7 +116,7 @@ extension RecordImport {
         of record: Record, _ layout: EntityLayout
     ) throws -> ObjectState? {
         do {
-            return try mirror.mapping.state(of: record, entity: layout)
+            return try mirror.mapping.storedState(of: record, entity: layout)
         } catch let error as MirrorError
             where error.code == .fieldMismatch || error.code == .sealBroken
         {

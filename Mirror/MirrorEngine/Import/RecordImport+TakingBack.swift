@@ -81,7 +81,7 @@ extension RecordImport {
         }
         try mirror.ledger.unqueueDeletion(key: entry.key)
         try mirror.ledger.forgetRefusal(of: entry.recordName)
-        var state = try mirror.mapping.state(of: base, entity: layout)
+        var state = try mirror.mapping.storedState(of: base, entity: layout)
         guard try fill(&state, nil) else {
             try mirror.ledger.removeEntry(entry)
             try waitForAssets(of: base)

@@ -304,7 +304,7 @@ extension RecordImport {
         guard let row = try mirror.ledger.row(named: record.recordName) else { return }
         try mirror.keepForeign(of: record, for: row, isRenamed: true)
         if try !mirror.ledger.foreign(of: row).isEmpty { try mirror.enqueueUpload(row) }
-        guard var state = try? mirror.mapping.state(of: record, entity: layout)
+        guard var state = try? mirror.mapping.storedState(of: record, entity: layout)
         else { return }
         _ = try fill(&state, nil)
         try logLost(state, layout, to: row, by: record.modified)

@@ -115,9 +115,25 @@ package enum ValueCoding {
     package static func settled(
         _ value: AttributeValue, as kind: ColumnKind
     ) -> AttributeValue {
-        switch kind {
-        case .decimal: settledDecimal(value)
+        switch (kind, value) {
+        case (.boolean, .integer(let integer)): .integer(integer == 0 ? 0 : 1)
+        case (.double, .double(let double)), (.float, .double(let double)),
+            (.date, .date(let double)):
+            if double.isNaN {
+                .null
+            } else {
+                kind == .float ? .double(Double(Float(double))) : value
+            }
+        case (.decimal, .decimal), (.decimal, .double): settledDecimal(value)
         default: value
+        }
+    }
+
+    /// Whether a column of this kind may give back something else than what is written to it.
+    package static func settles(_ kind: ColumnKind) -> Bool {
+        switch kind {
+        case .boolean, .double, .float, .date, .decimal: true
+        case .integer, .text, .uuid, .uri, .transformable, .binary: false
         }
     }
 

@@ -45,6 +45,7 @@ struct ModelChange {
         try takeFromAside()
         try mirror.ledger.connection.run("DELETE FROM ADIPTYCHREFUSAL")
         try refuseUnreadable()
+        try connectWaiting()
         try mirror.ledger.set(.oneToOneCheck, to: .integer(1))
         try mirror.ledger.finish()
     }
@@ -289,5 +290,13 @@ struct ModelChange {
             case .unknownEntity, .unknownRelationship, .incompleteGraph, .notSelected: break
             }
         }
+    }
+
+    /// Ends of pairs may be of other entities now. Those that still do not fit are told again.
+    private mutating func connectWaiting() throws {
+        for entry in try mirror.ledger.pairs("p.ZISPENDING = 1 AND p.ZNEEDSDELETE = 0", []) {
+            try importing.connect(entry)
+        }
+        try importing.flush()
     }
 }

@@ -210,8 +210,7 @@ extension RecordImport {
         row.attributes = arrival.state.attributes
         for slot in row.toOnes.indices {
             row.toOnes[slot] = try resolve(
-                arrival.state.toOnes[slot], arrival.layout.toOnes[slot],
-                of: arrival.record.recordName)
+                arrival.state.toOnes[slot], slot, arrival.layout, of: arrival.record.recordName)
             if let target = row.toOnes[slot]?.target {
                 noteList(of: row.id, slot: slot, target: target)
             }
@@ -352,7 +351,7 @@ extension RecordImport {
                 guard AssetStandIn(merged.attributes[index]) == nil else { continue }
                 update.attributes.append((index, merged.attributes[index]))
             case .toOne(let index):
-                let link = try resolve(merged.toOnes[index], layout.toOnes[index], of: name)
+                let link = try resolve(merged.toOnes[index], index, layout, of: name)
                 update.toOnes.append((index, link))
                 if let link { noteList(of: row, slot: index, target: link.target) }
             }

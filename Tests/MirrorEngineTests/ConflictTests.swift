@@ -159,6 +159,29 @@ import Testing
         #expect(try world.a.value(world.noteA, "title") == .text("after having seen it"))
     }
 
+    /// Rules of an entity's properties are those of its heirs: counts add up, times are kept.
+    @Test func heirsMergeByTheRulesOfTheirParent() throws {
+        var policy = MergePolicy()
+        policy.set(.counter, entity: "Note", property: "rating")
+        policy.set(.latest, entity: "Note", property: "title")
+        let service = try Device.service()
+        let a = try Device(1, service, policy: policy)
+        let b = try Device(2, service, policy: policy)
+        let one = try a.insert("TodoNote", ["title": .text("old"), "rating": .double(10)])
+        try MirrorEngineTests.settle([a, b])
+        let other = try b.only("TodoNote")
+        try b.set(other, "title", .text("early"))
+        try b.set(other, "rating", .double(15))
+        a.clock.advance(seconds: 60)
+        try a.set(one, "title", .text("late"))
+        try a.set(one, "rating", .double(12))
+        try MirrorEngineTests.settle([a, b])
+        for device in [a, b] {
+            #expect(try device.value(device.only("TodoNote"), "title") == .text("late"))
+            #expect(try device.value(device.only("TodoNote"), "rating") == .double(17))
+        }
+    }
+
     @Test func aClosureAnswersForOneProperty() throws {
         var policy = MergePolicy()
         policy.set(

@@ -1,3 +1,4 @@
+import Foundation
 import MirrorEngine
 import MirrorTestKit
 import ObjectModel
@@ -96,5 +97,135 @@ import Testing
             try MergePolicy().reading(ModelLayout(model: model))
         }
         #expect(error?.message.contains("Tag.label") == true)
+    }
+
+    // MARK: Heirs and elements
+
+    private func reading(
+        _ policy: MergePolicy, _ model: NSManagedObjectModel = SampleModel.make()
+    ) throws -> (String, String) throws -> String {
+        let read = try policy.reading(ModelLayout(model: model))
+        return { read.rule(entity: $0, property: $1).name }
+    }
+
+    @Test func aRuleHoldsForHeirsThatHaveNoneOfTheirOwn() throws {
+        var policy = MergePolicy(standard: .min)
+        policy.set(.max, entity: "Note", property: "rating")
+        policy.set(.remote, entity: "Note")
+        let rule = try reading(policy)
+        #expect(try rule("TodoNote", "rating") == "max")
+        #expect(try rule("TodoNote", "title") == "remote")
+        #expect(try rule("TodoNote", "isDone") == "remote")
+        #expect(try rule("TodoNote", "folder") == "remote")
+        #expect(try rule("TodoNote", "views") == "counter")
+        #expect(try rule("Tag", "label") == "min")
+        policy.set(.text, entity: "TodoNote", property: "title")
+        policy.set(.overwrite, entity: "TodoNote")
+        let own = try reading(policy)
+        #expect(try own("TodoNote", "title") == "text")
+        #expect(try own("TodoNote", "rating") == "max")
+        #expect(try own("TodoNote", "isDone") == "overwrite")
+        #expect(try own("Note", "title") == "remote")
+    }
+
+    @Test func aRuleInTheModelHoldsForHeirsToo() throws {
+        let model = SampleModel.make()
+        model.entitiesByName["Note"]?.userInfo = ["MirrorMerge": "remote"]
+        let rule = try reading(MergePolicy(), model)
+        #expect(try rule("TodoNote", "isDone") == "remote")
+        // What is set in code stands before what the model says.
+        var policy = MergePolicy()
+        policy.set(.error, entity: "Note")
+        policy.set(.max, entity: "Note", property: "views")
+        let set = try reading(policy, model)
+        #expect(try set("TodoNote", "isDone") == "error")
+        #expect(try set("TodoNote", "views") == "max")
+    }
+
+    private static func compositeModel() throws -> NSManagedObjectModel {
+        let model = SampleModel.make()
+        let size = NSCompositeAttributeDescription()
+        size.name = "size"
+        size.elements = [
+            SampleModel.attribute("width", .integer64AttributeType),
+            SampleModel.attribute("unit", .stringAttributeType),
+        ]
+        model.entitiesByName["Note"]?.properties += [size]
+        return model
+    }
+
+    @Test func aRuleOfACompositeHoldsForItsElements() throws {
+        var policy = MergePolicy()
+        policy.set(.latest, entity: "Note", property: "size")
+        policy.set(.counter, entity: "Note", property: "size.width")
+        let rule = try reading(policy, Self.compositeModel())
+        for entity in ["Note", "TodoNote"] {
+            #expect(try rule(entity, "size.width") == "counter")
+            #expect(try rule(entity, "size.unit") == "latest")
+            #expect(try rule(entity, "title") == "local")
+        }
+    }
+
+    @Test func aRuleOfACompositeInTheModelHoldsForItsElements() throws {
+        let model = try Self.compositeModel()
+        let note = try #require(model.entitiesByName["Note"])
+        let size = try #require(
+            note.attributesByName["size"] as? NSCompositeAttributeDescription)
+        size.userInfo = ["MirrorMerge": "remote"]
+        size.elements.first { $0.name == "width" }?.userInfo = ["MirrorMerge": "counter"]
+        let rule = try reading(MergePolicy(), model)
+        for entity in ["Note", "TodoNote"] {
+            #expect(try rule(entity, "size.width") == "counter")
+            #expect(try rule(entity, "size.unit") == "remote")
+        }
+        size.elements.first { $0.name == "unit" }?.userInfo = ["MirrorMerge": "newest"]
+        let error = #expect(throws: MirrorError.self) { try reading(MergePolicy(), model) }
+        #expect(error?.message.contains("Note.size.unit") == true)
+    }
+
+    // MARK: Rules of the app
+
+    /// A side that a rule of the app answers is taken as it is, not as the wire spells it.
+    @Test func aCustomRuleThatAnswersASideTakesItAsItIs() throws {
+        let small = try #require(Decimal(string: "0.1234567890123456789"))
+        let large = try #require(Decimal(string: "9876543210123456789"))
+        let values: [(String, AttributeValue, AttributeValue, AttributeValue)] = [
+            ("edited", .date(0.25), .date(1.234_567_89), .date(2.345_678_91)),
+            ("price", .decimal(1), .decimal(small), .decimal(large)),
+        ]
+        for (name, base, local, remote) in values {
+            let slot = try #require(entity.attributeSlot(name))
+            func state(_ value: AttributeValue) -> ObjectState {
+                var state = ObjectState(empty: entity)
+                state.attributes[slot] = value
+                return state
+            }
+            let rules: [(MergeRule, AttributeValue)] = [
+                (.custom { $0.local }, local), (.custom { $0.remote }, remote),
+                (.custom { $0.base }, base),
+            ]
+            for (rule, expected) in rules {
+                let merge = ObjectMerge(policy: MergePolicy(standard: rule), entity: entity)
+                let outcome = merge.merge(
+                    base: state(base), local: state(local), remote: state(remote))
+                #expect(outcome.merged.attributes[slot] == expected)
+                #expect(outcome.conflicts.count == 1)
+            }
+        }
+    }
+
+    /// A link that is answered keeps its place.
+    @Test func aCustomRuleThatAnswersALinkKeepsItsPlace() throws {
+        let slot = try #require(entity.toOneSlot("folder"))
+        func state(_ link: NamedLink?) -> ObjectState {
+            var state = ObjectState(empty: entity)
+            state.toOnes[slot] = link
+            return state
+        }
+        let merge = ObjectMerge(
+            policy: MergePolicy(standard: .custom { $0.local }), entity: entity)
+        let (local, remote) = (NamedLink("a", orderKey: 10), NamedLink("b", orderKey: 20))
+        let outcome = merge.merge(base: nil, local: state(local), remote: state(remote))
+        #expect(outcome.merged.toOnes[slot] == local)
     }
 }

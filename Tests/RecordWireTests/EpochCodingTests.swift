@@ -95,4 +95,14 @@ import Testing
         #expect(line(50, [(4, 1)]).lastCommonChange(with: older) == 0)
         #expect(line(100, [(1, 1)], zone: 2).lastCommonChange(with: older) == nil)
     }
+
+    /// A broken service may tell numbers that nothing comes before.
+    @Test func aLineOfImpossibleNumbersIsReadAllTheSame() {
+        let broken = EpochLine(
+            incarnation: 1, floor: 3, newest: 40,
+            epochs: [.init(id: 1, first: 1), .init(id: 2, first: .min)])
+        #expect(!broken.contains(ChangeTag(epoch: 1, change: 5)))
+        #expect(broken.contains(ChangeTag(epoch: 2, change: 5)))
+        #expect(broken.lastCommonChange(with: broken) == 40)
+    }
 }

@@ -163,6 +163,7 @@ struct HistoryAnalysis {
     /// What an edit of one object's relationships means for the objects at their other ends.
     private func noteLinks(of row: RowID, _ net: NetChange) throws {
         guard !net.isDeleted, let layout = mirror.mapping.layout.entity(row.entity) else { return }
+        try dropOutdoneLinks(of: row, layout)
         for name in net.partners.sorted() {
             guard let slot = layout.toOneSlot(name) else { continue }
             let base = try mirror.ledger.entry(for: row)?.base.flatMap { $0.deleted ? nil : $0 }
@@ -172,6 +173,20 @@ struct HistoryAnalysis {
         for name in net.lists.sorted() {
             guard let slot = layout.toManySlot(name) else { continue }
             try noteMoves(in: layout.toManys[slot], slot, of: row, net.transaction)
+        }
+    }
+
+    /// A link that was set here takes the place of one that waits for its target.
+    private func dropOutdoneLinks(of row: RowID, _ layout: EntityLayout) throws {
+        guard try mirror.ledger.hasPendingLinks(), let name = try mirror.ledger.knownName(of: row)
+        else { return }
+        let waiting = try mirror.ledger.pendingLinks(of: name)
+        guard !waiting.isEmpty, let held = try mirror.store.row(row) else { return }
+        for link in waiting {
+            guard let slot = layout.toOneSlot(link.property), held.toOnes[slot] != nil else {
+                continue
+            }
+            try mirror.ledger.dropPending(name, property: link.property)
         }
     }
 

@@ -7,6 +7,9 @@ internal import Stores
 extension RecordImport {
     /// Why a record waits that this model cannot read.
     static let mismatch = RecordError.Code(rawValue: "FIELD_MISMATCH")
+    /// What is said of a record under whose name an object of another entity is here.
+    static let otherEntity = RecordError(
+        mismatch, "The record is of another entity than the object here.")
 
     /// One record on its way into the store.
     struct Arrival {
@@ -76,6 +79,10 @@ extension RecordImport {
         try dropAside(record.recordName)
         let isEcho = known.map { $0.base?.recordChangeTag == record.recordChangeTag } ?? false
         if isEcho && known?.base?.deleted != true { return nil }
+        if let known, !known.needsCloudDelete, known.row.entity != layout.number {
+            try putAside(record, .otherEntity, Self.otherEntity)
+            return nil
+        }
         // What is deleted here and stays so is not held up by a content that cannot be had.
         let staysDeleted =
             try known?.needsCloudDelete == true
@@ -109,20 +116,26 @@ extension RecordImport {
         of record: Record, _ layout: EntityLayout
     ) throws -> ObjectState? {
         do {
-            return try mirror.mapping.state(of: record, entity: layout)
+            return try mirror.mapping.storedState(of: record, entity: layout)
         } catch let error as MirrorError
             where error.code == .fieldMismatch || error.code == .sealBroken
         {
-            outcome.unknown += 1
-            try forgetOutlivedDeletion(of: record)
-            let reason = RecordError(Self.mismatch, error.message)
-            try mirror.ledger.keepRefusal(of: record.recordName, reason)
-            try keepAside(record, .unreadableField)
+            try putAside(record, .unreadableField, RecordError(Self.mismatch, error.message))
             return nil
         }
     }
 
-    private mutating func makeArrival(
+    /// Keeps a record that cannot be applied, and tells why.
+    private mutating func putAside(
+        _ record: Record, _ reason: KeptRecord.Reason, _ error: RecordError
+    ) throws {
+        outcome.unknown += 1
+        try forgetOutlivedDeletion(of: record)
+        try mirror.ledger.keepRefusal(of: record.recordName, error)
+        try keepAside(record, reason)
+    }
+
+    mutating func makeArrival(
         _ record: Record, layout: EntityLayout, state: ObjectState
     ) throws -> Arrival? {
         let store = mirror.store
@@ -198,8 +211,7 @@ extension RecordImport {
         row.attributes = arrival.state.attributes
         for slot in row.toOnes.indices {
             row.toOnes[slot] = try resolve(
-                arrival.state.toOnes[slot], arrival.layout.toOnes[slot],
-                of: arrival.record.recordName)
+                arrival.state.toOnes[slot], slot, arrival.layout, of: arrival.record.recordName)
             if let target = row.toOnes[slot]?.target {
                 noteList(of: row.id, slot: slot, target: target)
             }
@@ -340,7 +352,7 @@ extension RecordImport {
                 guard AssetStandIn(merged.attributes[index]) == nil else { continue }
                 update.attributes.append((index, merged.attributes[index]))
             case .toOne(let index):
-                let link = try resolve(merged.toOnes[index], layout.toOnes[index], of: name)
+                let link = try resolve(merged.toOnes[index], index, layout, of: name)
                 update.toOnes.append((index, link))
                 if let link { noteList(of: row, slot: index, target: link.target) }
             }

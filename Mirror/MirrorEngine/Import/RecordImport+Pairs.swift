@@ -40,11 +40,18 @@ extension RecordImport {
     /// Puts a pair into the join table, or lets it wait for an end that has not arrived.
     mutating func connect(_ entry: PairEntry) throws {
         guard let kind = kind(of: entry.pair),
-            let first = try mirror.ledger.row(named: entry.pair.first),
-            let second = try mirror.ledger.row(named: entry.pair.second),
-            let slot = try mirror.layout(of: first).toManySlot(kind.first.name)
+            let (first, isFirstRenamed) = try mirror.ledger.place(named: entry.pair.first),
+            let (second, isSecondRenamed) = try mirror.ledger.place(named: entry.pair.second)
         else { return try mirror.ledger.setPair(entry.key, isPending: true) }
-        if entry.isPending { try mirror.ledger.setPair(entry.key, isPending: false) }
+        guard let slot = try slot(of: kind, from: first, to: second) else {
+            guard isFirstRenamed || isSecondRenamed else { return try refuse(entry) }
+            try logRelease(of: entry, kind, first: first, second: second)
+            return try mirror.ledger.queuePairDeletion(entry)
+        }
+        if entry.isPending {
+            try mirror.ledger.setPair(entry.key, isPending: false)
+            try mirror.ledger.forgetRefusal(of: entry.recordName)
+        }
         guard try kind.second != nil || outdoesRivals(entry, kind) else { return }
         var change = ToManyChange(owner: first, slot: slot)
         change.added = [Link(second, orderKey: entry.pair.firstOrder)]
@@ -53,6 +60,41 @@ extension RecordImport {
         try connectInverse(entry, kind, first: first, second: second)
         try flush()
         try renameEnds(of: entry, first: first, second: second)
+    }
+
+    /// The leading end's slot; nil where an end is of another entity than the relationship's.
+    private func slot(of kind: PairKind, from first: RowID, to second: RowID) throws -> Int? {
+        let owner = try mirror.layout(of: first)
+        let declaring = kind.second?.destinationEntity ?? kind.first.entity
+        guard owner.entity.isKindOf(entity: declaring),
+            try mirror.layout(of: second).entity.fits(kind.first)
+        else { return nil }
+        return owner.toManySlot(kind.first.name)
+    }
+
+    /// Somebody made a pair of what is none: it links nothing, and waits with its reason.
+    private func refuse(_ entry: PairEntry) throws {
+        try mirror.ledger.setPair(entry.key, isPending: true)
+        try mirror.ledger.keepRefusal(of: entry.recordName, Self.wrongEnd)
+    }
+
+    private static let wrongEnd = RecordError(
+        mismatch, "The pair has an end of another entity than its relationship's.")
+
+    /// A pair is let go because an end of it became an object of another entity. The end that is
+    /// not finds it in the log.
+    private mutating func logRelease(
+        of entry: PairEntry, _ kind: PairKind, first: RowID, second: RowID
+    ) throws {
+        var (owner, member, property) = (first, entry.pair.second, kind.first.name)
+        if let inverse = kind.second, try mirror.layout(of: second).entity.fits(kind.first) {
+            (owner, member, property) = (second, entry.pair.first, inverse.name)
+        }
+        outcome.conflicts += 1
+        let lost = LostMember(
+            member: member, owner: try mirror.ledger.recordName(for: owner),
+            entity: try mirror.layout(of: owner).name, property: property, rule: "unique")
+        try mirror.ledger.log(lost, by: entry.base?.modified)
     }
 
     /// A pair of an object that was absorbed becomes a pair of the one that absorbed it.
@@ -127,7 +169,7 @@ extension RecordImport {
         guard let kind = kind(of: entry.pair),
             let first = try mirror.ledger.row(named: entry.pair.first),
             let second = try mirror.ledger.row(named: entry.pair.second),
-            let slot = try mirror.layout(of: first).toManySlot(kind.first.name)
+            let slot = try slot(of: kind, from: first, to: second)
         else { return }
         var change = ToManyChange(owner: first, slot: slot)
         change.removed = [second]

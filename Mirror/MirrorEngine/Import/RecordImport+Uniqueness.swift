@@ -246,7 +246,10 @@ extension RecordImport {
         link?.target = survivor.row
         let target = try mirror.layout(of: survivor.row)
         if !target.entity.fits(relationship) {
-            try logRelease(of: row, slot)
+            let layout = try mirror.layout(of: row.id)
+            let name = try mirror.ledger.recordName(for: row.id)
+            let state = try mirror.state(of: row, named: name)
+            try logRelease(of: state.toOnes[slot], slot, layout, name)
             link = nil
         }
         if let inverse = relationship.inverseRelationship, !inverse.isToMany,
@@ -304,7 +307,7 @@ extension RecordImport {
         guard let row = try mirror.ledger.row(named: record.recordName) else { return }
         try mirror.keepForeign(of: record, for: row, isRenamed: true)
         if try !mirror.ledger.foreign(of: row).isEmpty { try mirror.enqueueUpload(row) }
-        guard var state = try? mirror.mapping.state(of: record, entity: layout)
+        guard var state = try? mirror.mapping.storedState(of: record, entity: layout)
         else { return }
         _ = try fill(&state, nil)
         try logLost(state, layout, to: row, by: record.modified)
@@ -334,10 +337,9 @@ extension RecordImport {
     }
 
     /// Logs a link that is let go because the object it leads to became one of another entity.
-    private mutating func logRelease(of row: Row, _ slot: Int) throws {
-        let layout = try mirror.layout(of: row.id)
-        let name = try mirror.ledger.recordName(for: row.id)
-        let link = try mirror.state(of: row, named: name).toOnes[slot]
+    mutating func logRelease(
+        of link: NamedLink?, _ slot: Int, _ layout: EntityLayout, _ name: String
+    ) throws {
         var conflict = PropertyConflict(
             slot: .toOne(slot), property: layout.toOnes[slot].name, rule: "unique",
             base: .link(link), local: .link(link), remote: .link(nil))

@@ -114,10 +114,11 @@ struct RecordImport {
 
     // MARK: Links
 
-    /// The link by row, or nil with a note that it waits for its target.
+    /// The link of the object called `name` by row, or nil with a note that it waits for its target.
     mutating func resolve(
-        _ link: NamedLink?, _ relationship: NSRelationshipDescription, of name: String
+        _ link: NamedLink?, _ slot: Int, _ layout: EntityLayout, of name: String
     ) throws -> Link? {
+        let relationship = layout.toOnes[slot]
         guard let link else {
             try mirror.ledger.dropPending(name, property: relationship.name)
             return nil
@@ -127,11 +128,28 @@ struct RecordImport {
             try mirror.ledger.keepPending(pending)
             return nil
         }
+        guard try mirror.layout(of: place.row).entity.fits(relationship) else {
+            try leaveOut(link, slot, layout, of: name, isRenamed: place.isRenamed)
+            return nil
+        }
         try mirror.ledger.dropPending(name, property: relationship.name)
         if place.isRenamed { mergedNames.misnaming.insert(name) }
-        // An object that absorbed the target may be of another entity.
-        guard try mirror.layout(of: place.row).entity.fits(relationship) else { return nil }
         return Link(place.row, orderKey: link.orderKey)
+    }
+
+    /// A link that leads to an object of an entity which its relationship cannot have waits: nobody
+    /// here cleared it. Where such an object absorbed the target, the link is let go.
+    private mutating func leaveOut(
+        _ link: NamedLink, _ slot: Int, _ layout: EntityLayout, of name: String, isRenamed: Bool
+    ) throws {
+        let property = layout.toOnes[slot].name
+        guard isRenamed else {
+            return try mirror.ledger.keepPending(
+                PendingLink(recordName: name, property: property, target: link))
+        }
+        try mirror.ledger.dropPending(name, property: property)
+        mergedNames.misnaming.insert(name)
+        try logRelease(of: link, slot, layout, name)
     }
 
     /// Marks the objects for export whose records call a target by a former name.
@@ -174,11 +192,18 @@ struct RecordImport {
             guard let source = try mirror.ledger.row(named: pending.recordName),
                 let slot = try mirror.layout(of: source).toOneSlot(pending.property)
             else { continue }
+            guard let row = try mirror.store.row(source), row.toOnes[slot] == nil else {
+                try mirror.ledger.dropPending(pending.recordName, property: pending.property)
+                continue
+            }
+            let layout = try mirror.layout(of: source)
+            guard try mirror.layout(of: target).entity.fits(layout.toOnes[slot]) else {
+                try leaveOut(
+                    pending.target, slot, layout, of: pending.recordName, isRenamed: isRenamed)
+                continue
+            }
             try mirror.ledger.dropPending(pending.recordName, property: pending.property)
-            let relationship = try mirror.layout(of: source).toOnes[slot]
-            guard let row = try mirror.store.row(source), row.toOnes[slot] == nil,
-                try mirror.layout(of: target).entity.fits(relationship),
-                try makeRoom(for: pending.target, of: row, slot)
+            guard try makeRoom(for: pending.target, of: row, slot)
             else { continue }
             var update = RowUpdate(id: source)
             update.toOnes = [(slot, Link(target, orderKey: pending.target.orderKey))]

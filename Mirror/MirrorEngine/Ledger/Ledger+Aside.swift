@@ -13,6 +13,8 @@ public struct KeptRecord: Hashable, Sendable {
         case unknownRelationship
         /// A field has a type or a size that its attribute cannot hold.
         case unreadableField
+        /// An object of another entity is here under its name. An object keeps its entity.
+        case otherEntity
         /// It leads to an object that has not come, and incomplete graphs are not shown
         /// (`MirrorSession`, `hidesIncompleteGraphs`).
         case incompleteGraph

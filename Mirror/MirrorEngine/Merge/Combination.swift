@@ -14,9 +14,12 @@ enum Combination {
             let (sum, overflow2) = remote.addingReportingOverflow(added)
             return overflow || overflow2 ? nil : .integer(sum)
         case (let base, .double(let local), .double(let remote)):
-            return .double(remote + (local - (double(base) ?? 0)))
-        case (let base, .decimal(let local), .decimal(let remote)):
-            if case .decimal(let base) = base { return .decimal(remote + (local - base)) }
+            let sum = remote + (local - (double(base) ?? 0))
+            // Infinities that are no sum would be no value.
+            return sum.isNaN ? nil : .double(sum)
+        case (.decimal(let base), .decimal(let local), .decimal(let remote)):
+            return .decimal(remote + (local - base))
+        case (.integer(0), .decimal(let local), .decimal(let remote)):
             return .decimal(remote + local)
         default: return nil
         }

@@ -125,7 +125,8 @@ public struct MergePolicy: Sendable {
         ([standard] + rules.values).contains { if case .policy = $0 { true } else { false } }
     }
 
-    /// Sets the rule of an entity, or of one of its properties.
+    /// Sets the rule of an entity, or of one of its properties. It is that of the entity's heirs and
+    /// of a composite's elements, too, as far as they have none of their own.
     public mutating func set(_ rule: MergeRule, entity: String, property: String? = nil) {
         rules[Self.key(entity, property)] = rule
     }
@@ -135,7 +136,13 @@ public struct MergePolicy: Sendable {
         if rules[key] == nil { rules[key] = rule }
     }
 
-    /// The rule for a property: its own, else its entity's, else the standard one.
+    /// What was set for an entity, or a property, by this very name.
+    func ownRule(entity: String, property: String?) -> MergeRule? {
+        rules[Self.key(entity, property)]
+    }
+
+    /// The rule for a property: its own, else its entity's, else the standard one. Those of parents
+    /// and composites count once the policy is a store's.
     public func rule(entity: String, property: String) -> MergeRule {
         rules[Self.key(entity, property)] ?? rules[Self.key(entity, nil)] ?? standard
     }

@@ -190,6 +190,7 @@ package struct ObjectMerge: Sendable {
             entity: entity.name, property: conflict.property, base: conflict.base.wire,
             local: conflict.local.wire, remote: conflict.remote.wire)
         let field = answer(question)
+        if let side = Self.side(of: conflict, spelledAs: field) { return side }
         switch conflict.slot {
         case .attribute(let slot):
             let type = entity.attributes[slot].attribute.attributeType
@@ -199,6 +200,20 @@ package struct ObjectMerge: Sendable {
         case .toOne:
             if case .string(let name) = field { return .link(NamedLink(name)) }
             return field == nil ? .link(nil) : nil
+        }
+    }
+
+    /// The side that an answer is. A time or a number on the wire may say less than the value that it
+    /// was made of, and a name does not tell a link's place.
+    private static func side(
+        of conflict: PropertyConflict, spelledAs field: FieldValue?
+    ) -> PropertyValue? {
+        [conflict.local, conflict.remote, conflict.base].first { side in
+            switch (side, field) {
+            case (.attribute, .timestamp), (.attribute, .double): side.wire == field
+            case (.link(let link?), .string(let name)): link.recordName.isExactly(name)
+            default: false
+            }
         }
     }
 

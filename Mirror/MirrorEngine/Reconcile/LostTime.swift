@@ -66,10 +66,6 @@ struct LostTime {
     }
 
     private func lastChange(before tag: ChangeTag) -> Int64? {
-        if let epoch = line.epochs.firstIndex(where: { $0.id == tag.epoch }) {
-            return epoch + 1 < line.epochs.count
-                ? line.epochs[epoch + 1].first - 1 : line.newest
-        }
-        return lost.flatMap(line.lastCommonChange)
+        line.lastChange(ofEpoch: tag.epoch) ?? lost.flatMap(line.lastCommonChange)
     }
 }

@@ -135,7 +135,7 @@ extension RecordImport {
     /// An edit that did not know of the deletion loses against it.
     private mutating func logDeletedAgain(_ record: Record) throws {
         guard let layout = mirror.mapping.entity(of: record) else { return }
-        var state = try mirror.mapping.state(of: record, entity: layout)
+        var state = try mirror.mapping.storedState(of: record, entity: layout)
         _ = try fill(&state, nil)
         for slot in state.changes(from: nil) {
             let conflict = deletionConflict(

@@ -1,6 +1,7 @@
 internal import Foundation
 internal import ObjectModel
 package import RecordWire
+internal import SQLiteStore
 package import Stores
 
 /// One attribute's value on the wire and back (SERVICE §7).
@@ -44,9 +45,9 @@ package enum AttributeCoding {
         case (.doubleAttributeType, .int64(let value)), (.floatAttributeType, .int64(let value)):
             return .double(Double(value))
         case (.decimalAttributeType, .double(let value)):
-            return .decimal(decimal(value, exact: exact))
+            return decimal(value, exact: exact)
         case (.decimalAttributeType, .int64(let value)):
-            return .decimal(decimal(Double(value), exact: exact))
+            return decimal(Double(value), exact: exact)
         case (.stringAttributeType, .string(let value)): return .text(value)
         case (.dateAttributeType, .timestamp(let value)):
             return .date(seconds(value, exact: exact))
@@ -106,12 +107,16 @@ package enum AttributeCoding {
         return seconds
     }
 
-    private static func decimal(_ double: Double, exact: FieldValue?) -> Decimal {
-        let plain = Decimal(string: double.description) ?? Decimal(double)
-        guard case .string(let text) = exact, let exact = Decimal(string: text),
+    /// The exact decimal when it is the same double. What no decimal can be, such as an infinity,
+    /// stays a double, as in the store.
+    private static func decimal(_ double: Double, exact: FieldValue?) -> AttributeValue {
+        if case .string(let text) = exact, let exact = Decimal(string: text),
             NSDecimalNumber(decimal: exact).doubleValue == double
-        else { return plain }
-        return exact
+        {
+            return .decimal(exact)
+        }
+        guard !double.isNaN else { return .decimal(.nan) }
+        return ValueCoding.settled(.double(double), as: .decimal)
     }
 }
 

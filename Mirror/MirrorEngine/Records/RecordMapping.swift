@@ -18,6 +18,8 @@ package final class RecordMapping: Sendable {
     private let derivedSlots: [Int32: [Int]]
     /// Slots of attributes that travel sealed; without entities that have none.
     let sealedSlots: [Int32: [Int]]
+    /// Slots of attributes whose columns may give back something else than a record has.
+    let settledSlots: [Int32: [SettledSlot]]
     /// nil where no key is given.
     let sealer: Sealer?
 
@@ -47,6 +49,8 @@ package final class RecordMapping: Sendable {
             uniqueKeysWithValues: layout.entities.map { entity in
                 (entity.number, entity.attributes.map(Self.defaultValue))
             })
+        settledSlots = Dictionary(
+            uniqueKeysWithValues: layout.entities.map { ($0.number, SettledSlot.all(of: $0)) })
         derivedSlots = Dictionary(
             uniqueKeysWithValues: layout.entities.map { entity in
                 let slots = entity.attributes.indices.filter {
@@ -144,7 +148,7 @@ package final class RecordMapping: Sendable {
     }
 
     /// The object's values as the record has them; an attribute without a field has its default. A
-    /// field of the wrong type is named in the error.
+    /// field of the wrong type is named in the error. What is compared with a row is `storedState`.
     package func state(of record: Record, entity: EntityLayout) throws -> ObjectState {
         try state(of: record, entity: entity) { throw $0 }
     }
@@ -172,10 +176,10 @@ package final class RecordMapping: Sendable {
         return String(validating: bytes, as: UTF8.self).map { .text($0) }
     }
 
-    /// The values of a record that was agreed on, perhaps under another version of the model: a
-    /// field that this one cannot read counts as none.
+    /// The values of a record that was agreed on, as the store gives them back, perhaps under
+    /// another version of the model: a field that this one cannot read counts as none.
     package func agreedState(of record: Record, entity: EntityLayout) -> ObjectState {
-        (try? state(of: record, entity: entity) { _ in }) ?? ObjectState(empty: entity)
+        settled((try? state(of: record, entity: entity) { _ in }) ?? ObjectState(empty: entity))
     }
 
     /// What an object of the record would be if nobody had written anything: the defaults of what
@@ -186,7 +190,7 @@ package final class RecordMapping: Sendable {
         where !isWritten(.attribute(slot), of: entity, in: record) {
             state.attributes[slot] = defaultValue(slot, of: entity)
         }
-        return state
+        return settled(state)
     }
 
     /// The fields of a record that no entity of its tree has.

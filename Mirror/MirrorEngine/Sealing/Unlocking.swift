@@ -61,7 +61,7 @@ struct Unlocking {
         let local = try mirror.state(of: row, named: entry.recordName)
         let remote: ObjectState
         do {
-            remote = try mirror.mapping.state(of: known, entity: layout)
+            remote = try mirror.mapping.storedState(of: known, entity: layout)
         } catch let error as MirrorError where error.code == .sealBroken {
             let reason = RecordError(RecordImport.mismatch, error.message)
             return try mirror.ledger.keepRefusal(of: entry.recordName, reason)

@@ -78,7 +78,8 @@ extension MirroredStore {
                 rules: DeletionRule.allCases.map(\.rawValue))
             try mirror.ledger.dropGrave(of: entry.recordName)
             return RestoredObject(
-                recordName: entry.recordName, row: entry.row,
+                recordName: entry.recordName,
+                row: try mirror.ledger.row(named: entry.recordName) ?? entry.row,
                 linksLost: try mirror.ledger.openLinks(of: entry.recordName),
                 way: waiting.contains(entry.row) ? .comesWithNextRound : .tookBackDeletion)
         }

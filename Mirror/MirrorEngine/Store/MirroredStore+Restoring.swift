@@ -175,7 +175,9 @@ private struct Restoring {
             let owner = try mirror.layout(of: other)
             try addMember(Link(row.id, orderKey: link.orderKey), link, to: other, owner)
         case .referrer:
-            guard let slot = try mirror.layout(of: other).toOneSlot(link.property),
+            let referrer = try mirror.layout(of: other)
+            guard let slot = referrer.toOneSlot(link.property),
+                layout.entity.fits(referrer.toOnes[slot]),
                 try mirror.store.row(other)?.toOnes[slot] == nil
             else {
                 linksLost += 1
@@ -190,7 +192,9 @@ private struct Restoring {
     private mutating func addMember(
         _ member: Link, _ link: Grave.Link, to owner: RowID, _ layout: EntityLayout
     ) throws {
-        guard let slot = layout.toManySlot(link.property) else {
+        guard let slot = layout.toManySlot(link.property),
+            try mirror.layout(of: member.target).entity.fits(layout.toManys[slot])
+        else {
             linksLost += 1
             return
         }

@@ -45,6 +45,7 @@ struct ModelChange {
         try takeFromAside()
         try mirror.ledger.connection.run("DELETE FROM ADIPTYCHREFUSAL")
         try refuseUnreadable()
+        try connectWaiting()
         try mirror.ledger.set(.oneToOneCheck, to: .integer(1))
         try mirror.ledger.finish()
     }
@@ -282,10 +283,20 @@ struct ModelChange {
             switch kept.reason {
             case .unreadableField:
                 try mirror.ledger.keepRefusal(of: kept.recordName, unreadable)
+            case .otherEntity:
+                try mirror.ledger.keepRefusal(of: kept.recordName, RecordImport.otherEntity)
             case .missingAsset:
                 try mirror.ledger.keepRefusal(of: kept.recordName, RecordImport.missingAsset)
             case .unknownEntity, .unknownRelationship, .incompleteGraph, .notSelected: break
             }
         }
+    }
+
+    /// Ends of pairs may be of other entities now. Those that still do not fit are told again.
+    private mutating func connectWaiting() throws {
+        for entry in try mirror.ledger.pairs("p.ZISPENDING = 1 AND p.ZNEEDSDELETE = 0", []) {
+            try importing.connect(entry)
+        }
+        try importing.flush()
     }
 }

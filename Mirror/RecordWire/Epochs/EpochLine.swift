@@ -77,7 +77,15 @@ public struct EpochLine: Hashable, Sendable {
 
     private func knows(_ epoch: UInt64) -> Bool { epochs.contains { $0.id == epoch } }
 
+    /// The last change of an epoch; nil for one that the line does not know.
+    package func lastChange(ofEpoch id: UInt64) -> Int64? {
+        epochs.firstIndex { $0.id == id }.map(last)
+    }
+
+    /// What a service tells may be any number, also one that nothing comes before.
     private func last(of index: Int) -> Int64 {
-        index + 1 < epochs.count ? epochs[index + 1].first - 1 : newest
+        guard index + 1 < epochs.count else { return newest }
+        let next = epochs[index + 1].first
+        return next == .min ? .min : next - 1
     }
 }

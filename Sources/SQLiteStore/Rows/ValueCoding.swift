@@ -1,12 +1,12 @@
 internal import Foundation
 internal import SQLiteDriver
-internal import Stores
+package import Stores
 
 /// Moves attribute values into and out of columns, by the kind of the column.
 ///
 /// SQLite has no NaN: a double that is none becomes NULL, in Apple's files as in ours. A decimal
 /// NaN is the text `NaN`.
-enum ValueCoding {
+package enum ValueCoding {
     /// Marks a value kept in the column itself, and one kept in a file.
     static let inlineMarker: UInt8 = 0x01
     static let fileMarker: UInt8 = 0x02
@@ -107,6 +107,43 @@ enum ValueCoding {
         case (_, .integer(let integer)): return .integer(integer)
         case (_, .real(let real)): return .double(real)
         }
+    }
+
+    // MARK: What comes back
+
+    /// What a column of this kind gives back of a value that is written to it.
+    package static func settled(
+        _ value: AttributeValue, as kind: ColumnKind
+    ) -> AttributeValue {
+        switch (kind, value) {
+        case (.boolean, .integer(let integer)): .integer(integer == 0 ? 0 : 1)
+        case (.double, .double(let double)), (.float, .double(let double)),
+            (.date, .date(let double)):
+            if double.isNaN {
+                .null
+            } else {
+                kind == .float ? .double(Double(Float(double))) : value
+            }
+        case (.decimal, .decimal), (.decimal, .double): settledDecimal(value)
+        default: value
+        }
+    }
+
+    /// Whether a column of this kind may give back something else than what is written to it.
+    package static func settles(_ kind: ColumnKind) -> Bool {
+        switch kind {
+        case .boolean, .double, .float, .date, .decimal: true
+        case .integer, .text, .uuid, .uri, .transformable, .binary: false
+        }
+    }
+
+    /// A decimal column has the digits of a real; what is whole there becomes an integer.
+    private static func settledDecimal(_ value: AttributeValue) -> AttributeValue {
+        guard let column = decimal(value) else { return value }
+        guard case .real(let real) = column, real.magnitude < 0x1p63,
+            let whole = Int64(exactly: real)
+        else { return decimal(column) }
+        return .decimal(Decimal(whole))
     }
 
     // MARK: Numbers

@@ -1,4 +1,4 @@
-internal import ObjectModel
+package import ObjectModel
 internal import Stores
 
 /// How an attribute's values are kept in a column. Source: the format's storage groups and
@@ -21,7 +21,7 @@ public enum ColumnKind: Hashable, Sendable {
     /// Raw bytes; with a leading marker byte where the attribute may be kept in a file of its own.
     case binary(external: Bool)
 
-    init(of attribute: NSAttributeDescription) throws {
+    package init(of attribute: NSAttributeDescription) throws {
         switch attribute.attributeType {
         case .integer16AttributeType, .integer32AttributeType, .integer64AttributeType:
             self = .integer

@@ -112,6 +112,13 @@ extension MirroredStore {
                 .unknownConflict,
                 "The member that was lost is deleted, so it cannot be put back.")
         }
+        let relationship = try mirror.layout(of: change.owner).toManys[change.slot]
+        guard try mirror.layout(of: member).entity.fits(relationship) else {
+            throw MirrorError(
+                .unknownConflict,
+                "The object that took the lost member's place is of an entity which the "
+                    + "relationship cannot have, so it cannot be put back.")
+        }
         var change = change
         change.added = [Link(member)]
         var changes = ChangeSet()

@@ -9,8 +9,10 @@ import Testing
     private var accounts: ServiceAccounts { anna.service.accounts }
     private let container = ServiceFixture.container
 
-    init() throws {
-        var fixture = try ServiceFixture(makesZone: false)
+    init() throws { try self.init(ServiceLimits()) }
+
+    private init(_ limits: ServiceLimits) throws {
+        var fixture = try ServiceFixture(limits: limits, makesZone: false)
         fixture.target.database = "public"
         anna = fixture
         let user = try fixture.service.accounts.createUser(label: "bert")
@@ -102,6 +104,33 @@ import Testing
         #expect(first.names.isEmpty)
         try accounts.removeGrants(recordType: "Plan", container: container)
         #expect(try read(since: first.token).names == ["a"])
+    }
+
+    /// What is hidden takes its part of a page, also where only some types are asked for.
+    @Test(arguments: [nil, 1, 2], [nil, 3])
+    func whatIsSeenComesBehindWhatIsHidden(limit: Int?, rowsMax: Int?) throws {
+        var limits = ServiceLimits()
+        if let rowsMax { limits.work.rowsMax = rowsMax }
+        let world = try RoleFeedTests(limits)
+        for name in ["a", "b"] { try world.plan(name) }
+        try world.plan("c", by: world.bert)
+        for name in ["d", "e", "f"] { try world.plan(name) }
+        _ = try world.anna.modify([RecordOperation(.create, .note("n"))], zone: nil)
+        try world.plan("g")
+        for types in [nil, ["Plan", "Note"]] {
+            var zone = ZoneChanges.Zone(zoneID: ZoneID(), syncToken: nil, resultsLimit: limit)
+            zone.desiredRecordTypes = types
+            var names: [String] = []
+            var goesOn = true
+            for _ in 0..<30 where goesOn {
+                let page = try world.bert.changes(zone)
+                names += page.records.map(\.recordName)
+                zone.syncToken = page.syncToken
+                goesOn = page.moreComing
+            }
+            #expect(!goesOn)
+            #expect(names == ["c", "n"], "\(types ?? [])")
+        }
     }
 
     /// Of a type of which users see what they made, each has another view.

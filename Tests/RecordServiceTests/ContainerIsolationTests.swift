@@ -360,6 +360,26 @@ import Testing
         }
     }
 
+    /// The service's file cannot take the note of where the new participant has something.
+    @Test func aShareThatCannotBeNotedIsNotAccepted() throws {
+        try withDatabasePath { path in
+            var limits = ServiceLimits()
+            limits.work.lockWaitMilliseconds = 50
+            let fixture = try ServiceFixture(path: path, limits: limits)
+            let world = try SharingFixture(in: Self.other, of: fixture)
+            let share = try world.shareRoot()
+            let holder = try Connection(path: path, access: .readWrite)
+            try holder.script("BEGIN IMMEDIATE")
+            #expect(code { _ = try world.accept(share, world.bert) } == .tryAgainLater)
+            try holder.script("ROLLBACK")
+            let stored = try #require(try world.anna.lookup(["share"])[0].record)
+            #expect(stored.participants?.map(\.status) == [.accepted, .invited])
+            #expect(try world.accept(share, world.bert).error == nil)
+            #expect(try world.bert.zones(.listZones).count == 1)
+            #expect(try world.feed(world.bert).names.sorted() == ["a", "b", "root", "share"])
+        }
+    }
+
     @Test func aContentStaysWhileAnyContainerNamesIt() throws {
         let folder = try AssetFolder()
         let fixture = try ServiceFixture(folder.storage)

@@ -98,6 +98,84 @@ import Testing
         #expect(try read(since: third.token).names == ["a", "b"])
     }
 
+    private static var forgetful: ServiceLimits {
+        var limits = ServiceLimits()
+        limits.retention.deletionDaysMax = 0
+        return limits
+    }
+
+    /// The token at which Bert had plan a and lost the role, moved on past its deletion.
+    private func tokenPastAHiddenDeletion() throws -> String? {
+        try giveRole()
+        try plan("a")
+        let first = try read(since: nil)
+        #expect(first.names == ["a"])
+        try takeRole()
+        _ = try anna.modify([RecordOperation(.create, .note("n"))], zone: nil)
+        let second = try read(since: first.token)
+        try plan("a", .forceDelete)
+        return try read(since: second.token).token
+    }
+
+    @Test(arguments: [nil, 1])
+    func aRoleThatComesBackTellsWhatWasDeletedMeanwhile(limit: Int?) throws {
+        var token = try tokenPastAHiddenDeletion()
+        try giveRole()
+        var gone: [String] = []
+        var goesOn = true
+        for _ in 0..<9 where goesOn {
+            let page = try bert.changes(since: token, zone: ZoneID(), limit: limit)
+            gone += page.records.filter(\.deleted).map(\.recordName)
+            (token, goesOn) = (page.syncToken, page.moreComing)
+        }
+        #expect(gone == ["a"])
+    }
+
+    /// What was deleted while it was hidden cannot be told any more: the token has gone past it,
+    /// and yet is too old.
+    @Test func aRoleThatComesBackTellsThatDeletionsWereForgotten() throws {
+        let world = try RoleFeedTests(Self.forgetful)
+        let token = try world.tokenPastAHiddenDeletion()
+        try world.anna.service.forgetOldDeletions()
+        #expect(try world.read(since: token).names.isEmpty)
+        // Where more is hidden than before, nothing is missed.
+        try world.grant("Note", "editors", reads: true)
+        let narrow = try world.read(since: token)
+        #expect(narrow.names.isEmpty)
+        try world.giveRole()
+        for token in [token, narrow.token] {
+            let page = try world.bert.changes(since: token, zone: ZoneID())
+            #expect(page.failure?.code == .changeTokenExpired)
+            #expect(page.failure?.reason.contains("deletions") == true)
+        }
+        #expect(try world.read(since: nil).names == ["n"])
+    }
+
+    /// The deletion is forgotten while the reader is on the way to it.
+    @Test func aRoleThatComesBackInPagesTellsThatDeletionsWereForgotten() throws {
+        let world = try RoleFeedTests(Self.forgetful)
+        let token = try world.tokenPastAHiddenDeletion()
+        try world.giveRole()
+        let page = try world.bert.changes(since: token, zone: ZoneID(), limit: 1)
+        #expect(page.records.map(\.recordName) == ["n"] && page.moreComing)
+        try world.anna.service.forgetOldDeletions()
+        let next = try world.bert.changes(since: page.syncToken, zone: ZoneID())
+        #expect(next.failure?.code == .changeTokenExpired)
+    }
+
+    /// Who never saw a type has nothing of it that could have been deleted.
+    @Test func aRoleThatIsNewMissesNoDeletions() throws {
+        let world = try RoleFeedTests(Self.forgetful)
+        try world.plan("a")
+        let first = try world.read(since: nil)
+        try world.plan("a", .forceDelete)
+        try world.plan("b")
+        let second = try world.read(since: first.token)
+        try world.anna.service.forgetOldDeletions()
+        try world.giveRole()
+        #expect(try world.read(since: second.token).names == ["b"])
+    }
+
     @Test func aGrantThatIsTakenBackBringsWhatItHid() throws {
         try plan("a")
         let first = try read(since: nil)

@@ -443,6 +443,26 @@ import Testing
         #expect(try fixture.content(of: fixture.asset(of: "r")) == ServiceFixture.picture)
     }
 
+    @Test func aDamagedContainerKeepsNothingOfTheOthersFromGoing() throws {
+        let folder = try AssetFolder()
+        do {
+            let fixture = try ServiceFixture(folder.storage)
+            try other(fixture).save(.note("b"))
+            try fixture.save(fixture.note("r", fixture.upload()))
+            _ = try fixture.modify([RecordOperation(.forceDelete, Record.note("r"))])
+        }
+        let file = try ContainerFile.path(folder.database, of: Self.other)
+        try Data(repeating: 0xEE, count: 40_960).write(to: URL(fileURLWithPath: file))
+        let fixture = try ServiceFixture(folder.storage, seed: 3, makesZone: false)
+        for _ in 0..<3 {
+            fixture.clock.advance(seconds: 5 * 86_400)
+            // The deletions say so, and the assets.
+            let failures = fixture.service.forgetWhatIsOld()
+            #expect(failures.map(\.code) == [.internalError, .internalError])
+        }
+        #expect(folder.kept().isEmpty)
+    }
+
     /// The service's file is older than what it stands beside.
     @Test func whatAContainerHoldsIsKnownAgainAfterItsOwnRestore() throws {
         let folder = try AssetFolder()

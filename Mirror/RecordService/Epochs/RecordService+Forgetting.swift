@@ -10,6 +10,19 @@ extension EpochLine {
 }
 
 extension RecordService {
+    /// Forgets what need not be remembered any more: tokens, deletions and contents of assets.
+    /// Returns what went wrong. Call it at the start and once a day.
+    public func forgetWhatIsOld() -> [RecordError] {
+        do throws(RecordError) {
+            try accounts.forgetEndedTokens()
+            try forgetOldDeletions()
+            try collectAssets()
+            return []
+        } catch {
+            return [error]
+        }
+    }
+
     /// Forgets deletions that are older than `ServiceLimits.deletionDaysMax`, so that a zone's size
     /// follows what it holds. A client that was away longer reads the zone anew. Other work goes on
     /// between slices of what goes. Call it at the start and once a day.

@@ -72,6 +72,12 @@ final class ShareSession {
         let to: String?
         /// Records below it, which go with it.
         let below: [String]
+
+        /// Whether it was in a share and will not be in that one.
+        var leavesShare: Bool {
+            guard let from else { return false }
+            return to?.isExactly(from) != true
+        }
     }
 
     /// What it means for `record` to be in `share` from now on; nil where nothing has to be noted.
@@ -93,7 +99,7 @@ final class ShareSession {
 
     /// Before the record takes its place in the order of state.
     func begin(_ move: Move?, _ counter: inout Int64) {
-        guard let move, let from = move.from, move.to?.isExactly(from) != true else { return }
+        guard let move, move.leavesShare, let from = move.from else { return }
         counter += 1
         note(move.record, in: from, at: counter, isGone: true)
     }

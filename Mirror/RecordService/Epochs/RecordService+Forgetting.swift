@@ -10,16 +10,22 @@ extension EpochLine {
 }
 
 extension RecordService {
-    /// Forgets what need not be remembered any more: tokens, deletions and contents of assets.
-    /// Returns what went wrong. Call it at the start and once a day.
+    /// Forgets what need not be remembered any more: tokens, deletions and contents of assets, each
+    /// also where another fails. Returns what went wrong. Call it at the start and once a day.
     public func forgetWhatIsOld() -> [RecordError] {
+        [
+            Self.failure { () throws(RecordError) in _ = try accounts.forgetEndedTokens() },
+            Self.failure { () throws(RecordError) in try forgetOldDeletions() },
+            Self.failure { () throws(RecordError) in _ = try collectAssets() },
+        ].compactMap(\.self)
+    }
+
+    private static func failure(_ body: () throws(RecordError) -> Void) -> RecordError? {
         do throws(RecordError) {
-            try accounts.forgetEndedTokens()
-            try forgetOldDeletions()
-            try collectAssets()
-            return []
+            try body()
+            return nil
         } catch {
-            return [error]
+            return error
         }
     }
 

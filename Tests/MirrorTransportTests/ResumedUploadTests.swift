@@ -130,6 +130,16 @@ import Testing
         #expect(try call("HEAD", [digest]).status == 400)
         #expect(try call("HEAD", [digest, ("Upload-Length", "5x")]).status == 400)
         #expect(try call("PATCH", [("Upload-Offset", "0")]).status == 400)
+        // What says that more comes is never taken for the whole.
+        let piece = ("Upload-Complete", "?0")
+        for head in [
+            [piece], [piece, length], [piece, digest],
+            [piece, length, ("Repr-Digest", "sha-256=:###:")],
+        ] {
+            #expect(try call("POST", head, bytes.prefix(2_000)).status == 400)
+        }
+        let unreadable = ("Repr-Digest", "sha-256=:###:")
+        #expect(try call("POST", [unreadable], bytes).status == 400)
         let empty = try call("HEAD", [digest, length])
         #expect(empty.status == 204 && empty.headers["upload-offset"] == "0")
         let more = try call(

@@ -18,10 +18,10 @@ import Testing
     init() throws { bucket = try BucketDouble() }
 
     func service(
-        secret: String = BucketDouble.secretKey, path: String = ":memory:",
+        secret: String = BucketDouble.secretKey, path: String = ":memory:", cache: URL? = nil,
         _ change: (inout AssetBucketLimits) -> Void = { _ in }
     ) throws -> RecordService {
-        let objects = try objects(secret: secret, change)
+        let objects = try objects(secret: secret, cache: cache, change)
         let notices = notices
         let service = try RecordService(
             path: path, platform: platform, objects: objects,
@@ -36,7 +36,7 @@ import Testing
     }
 
     func objects(
-        secret: String = BucketDouble.secretKey,
+        secret: String = BucketDouble.secretKey, cache: URL? = nil,
         _ change: (inout AssetBucketLimits) -> Void = { _ in }
     ) throws -> ObjectPlace {
         var limits = AssetBucketLimits()
@@ -44,7 +44,7 @@ import Testing
         var wait = S3Limits()
         wait.stallSeconds = 1
         return ObjectPlace(
-            S3Bucket(try bucket.address(secret: secret), limits: wait), cache: nil,
+            S3Bucket(try bucket.address(secret: secret), limits: wait), cache: cache,
             limits: limits)
     }
 
@@ -154,6 +154,44 @@ import Testing
         let second = try service(path: path)
         for _ in 0..<3 { #expect(try content(of: "a", second) == data) }
         #expect(bucket.seen.map(\.method) == ["GET"])
+    }
+
+    /// The one copy in a folder of them.
+    private func copy(in cache: URL) throws -> URL {
+        let paths = FileManager.default.enumerator(atPath: cache.path)?.allObjects ?? []
+        let files = paths.compactMap { $0 as? String }
+            .map { cache.appendingPathComponent($0) }
+            .filter { !$0.hasDirectoryPath && $0.lastPathComponent.utf8.count == 62 }
+        #expect(files.count == 1)
+        return try #require(files.first)
+    }
+
+    /// After a repair of the disk, say: the bucket has the object, which is whole.
+    @Test func aCutCopyHidesNoObject() throws {
+        let cache = FileManager.default.temporaryDirectory
+            .appendingPathComponent("bucket-copies-\(UUID().uuidString)")
+        defer { try? FileManager.default.removeItem(at: cache) }
+        let service = try service(cache: cache)
+        let data = letters(2_500_000)
+        try save("a", try upload(data, service), service)
+        let stage = try RangeStage(service, key: try key(of: "a", service))
+        func cut() throws {
+            let file = try FileHandle(forWritingTo: try copy(in: cache))
+            try file.truncate(atOffset: 1_000)
+            try file.close()
+        }
+        try cut()
+        let range = try stage.get("bytes=1000000-1000099")
+        #expect(range.status == 206)
+        #expect(range.body == String(decoding: data[1_000_000..<1_000_100], as: UTF8.self))
+        let head = try stage.ask("HEAD")
+        #expect(head.status == 200 && head.length == 2_500_000)
+        #expect(try content(of: "a", service) == data)
+        bucket.clear()
+        // In the place of the cut one there is a whole one now.
+        #expect(try content(of: "a", service) == data)
+        #expect(bucket.seen.isEmpty)
+        #expect(!notices.withLock { $0 }.contains { $0.description.contains("cannot be read") })
     }
 
     @Test func theFolderOfCopiesStaysSmall() throws {

@@ -40,6 +40,24 @@ import Testing
         }
     }
 
+    /// A folder of earlier backups keeps what it has, where that is whole.
+    @Test func anAssetThatIsCutInABackupIsCopiedAgain() throws {
+        let folder = try AssetFolder()
+        let fixture = try ServiceFixture(path: folder.database)
+        try fixture.save(fixture.note("r", fixture.upload()))
+        let other = folder.database + ".other"
+        func copy() throws {
+            try ServiceAdministration.copyAssets(
+                besides: folder.database, to: other, platform: .system)
+        }
+        try copy()
+        let kept = URL(fileURLWithPath: other + "-assets")
+            .appendingPathComponent(try #require(folder.kept().first))
+        try Data("cut".utf8).write(to: kept)
+        try copy()
+        #expect(try Data(contentsOf: kept) == ServiceFixture.picture)
+    }
+
     @Test func assetsComeAlong() throws {
         let folder = try AssetFolder()
         let fixture = try ServiceFixture(path: folder.database)

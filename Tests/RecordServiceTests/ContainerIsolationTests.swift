@@ -360,6 +360,26 @@ import Testing
         }
     }
 
+    /// The service's file cannot take the note of where the new participant has something.
+    @Test func aShareThatCannotBeNotedIsNotAccepted() throws {
+        try withDatabasePath { path in
+            var limits = ServiceLimits()
+            limits.work.lockWaitMilliseconds = 50
+            let fixture = try ServiceFixture(path: path, limits: limits)
+            let world = try SharingFixture(in: Self.other, of: fixture)
+            let share = try world.shareRoot()
+            let holder = try Connection(path: path, access: .readWrite)
+            try holder.script("BEGIN IMMEDIATE")
+            #expect(code { _ = try world.accept(share, world.bert) } == .tryAgainLater)
+            try holder.script("ROLLBACK")
+            let stored = try #require(try world.anna.lookup(["share"])[0].record)
+            #expect(stored.participants?.map(\.status) == [.accepted, .invited])
+            #expect(try world.accept(share, world.bert).error == nil)
+            #expect(try world.bert.zones(.listZones).count == 1)
+            #expect(try world.feed(world.bert).names.sorted() == ["a", "b", "root", "share"])
+        }
+    }
+
     @Test func aContentStaysWhileAnyContainerNamesIt() throws {
         let folder = try AssetFolder()
         let fixture = try ServiceFixture(folder.storage)
@@ -421,6 +441,26 @@ import Testing
         var fixture = try ServiceFixture(folder.storage, seed: 4, makesZone: false)
         fixture.target.container = Self.other
         #expect(try fixture.content(of: fixture.asset(of: "r")) == ServiceFixture.picture)
+    }
+
+    @Test func aDamagedContainerKeepsNothingOfTheOthersFromGoing() throws {
+        let folder = try AssetFolder()
+        do {
+            let fixture = try ServiceFixture(folder.storage)
+            try other(fixture).save(.note("b"))
+            try fixture.save(fixture.note("r", fixture.upload()))
+            _ = try fixture.modify([RecordOperation(.forceDelete, Record.note("r"))])
+        }
+        let file = try ContainerFile.path(folder.database, of: Self.other)
+        try Data(repeating: 0xEE, count: 40_960).write(to: URL(fileURLWithPath: file))
+        let fixture = try ServiceFixture(folder.storage, seed: 3, makesZone: false)
+        for _ in 0..<3 {
+            fixture.clock.advance(seconds: 5 * 86_400)
+            // The deletions say so, and the assets.
+            let failures = fixture.service.forgetWhatIsOld()
+            #expect(failures.map(\.code) == [.internalError, .internalError])
+        }
+        #expect(folder.kept().isEmpty)
     }
 
     /// The service's file is older than what it stands beside.

@@ -148,6 +148,29 @@ import Testing
         }
     }
 
+    /// One request writes the record and deletes it with its target.
+    @Test func whatIsWrittenAndGoesWithItsTargetIsCounted() throws {
+        try withStorage { storage in
+            let fixture = try ServiceFixture(storage, limits: limits(records: 3))
+            try fixture.save(.note("kept"))
+            var source = Record.note("source")
+            source.fields["link"] = .reference(
+                RecordReference(recordName: "target", action: .deleteSelf))
+            for former in ["", String(repeating: "x", count: 5_000)] {
+                if !former.isEmpty { try fixture.save(.note("source", former)) }
+                try fixture.save(.note("target"))
+                let results = try fixture.modify([
+                    RecordOperation(.forceReplace, source),
+                    RecordOperation(.forceDelete, .note("target")),
+                ])
+                #expect(codes(results) == [nil, nil])
+                #expect(try fixture.lookup(["source"])[0].error?.code == .notFound)
+                try expectCounted(storage)
+            }
+            #expect(codes(try fixture.modify(saving("a", "b"))) == [nil, nil])
+        }
+    }
+
     /// A share is written into its root, too, in the same request.
     @Test func sharesAreCountedWithTheirRoots() throws {
         try withStorage { storage in

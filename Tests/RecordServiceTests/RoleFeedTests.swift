@@ -9,8 +9,10 @@ import Testing
     private var accounts: ServiceAccounts { anna.service.accounts }
     private let container = ServiceFixture.container
 
-    init() throws {
-        var fixture = try ServiceFixture(makesZone: false)
+    init() throws { try self.init(ServiceLimits()) }
+
+    private init(_ limits: ServiceLimits) throws {
+        var fixture = try ServiceFixture(limits: limits, makesZone: false)
         fixture.target.database = "public"
         anna = fixture
         let user = try fixture.service.accounts.createUser(label: "bert")
@@ -96,12 +98,117 @@ import Testing
         #expect(try read(since: third.token).names == ["a", "b"])
     }
 
+    private static var forgetful: ServiceLimits {
+        var limits = ServiceLimits()
+        limits.retention.deletionDaysMax = 0
+        return limits
+    }
+
+    /// The token at which Bert had plan a and lost the role, moved on past its deletion.
+    private func tokenPastAHiddenDeletion() throws -> String? {
+        try giveRole()
+        try plan("a")
+        let first = try read(since: nil)
+        #expect(first.names == ["a"])
+        try takeRole()
+        _ = try anna.modify([RecordOperation(.create, .note("n"))], zone: nil)
+        let second = try read(since: first.token)
+        try plan("a", .forceDelete)
+        return try read(since: second.token).token
+    }
+
+    @Test(arguments: [nil, 1])
+    func aRoleThatComesBackTellsWhatWasDeletedMeanwhile(limit: Int?) throws {
+        var token = try tokenPastAHiddenDeletion()
+        try giveRole()
+        var gone: [String] = []
+        var goesOn = true
+        for _ in 0..<9 where goesOn {
+            let page = try bert.changes(since: token, zone: ZoneID(), limit: limit)
+            gone += page.records.filter(\.deleted).map(\.recordName)
+            (token, goesOn) = (page.syncToken, page.moreComing)
+        }
+        #expect(gone == ["a"])
+    }
+
+    /// What was deleted while it was hidden cannot be told any more: the token has gone past it,
+    /// and yet is too old.
+    @Test func aRoleThatComesBackTellsThatDeletionsWereForgotten() throws {
+        let world = try RoleFeedTests(Self.forgetful)
+        let token = try world.tokenPastAHiddenDeletion()
+        try world.anna.service.forgetOldDeletions()
+        #expect(try world.read(since: token).names.isEmpty)
+        // Where more is hidden than before, nothing is missed.
+        try world.grant("Note", "editors", reads: true)
+        let narrow = try world.read(since: token)
+        #expect(narrow.names.isEmpty)
+        try world.giveRole()
+        for token in [token, narrow.token] {
+            let page = try world.bert.changes(since: token, zone: ZoneID())
+            #expect(page.failure?.code == .changeTokenExpired)
+            #expect(page.failure?.reason.contains("deletions") == true)
+        }
+        #expect(try world.read(since: nil).names == ["n"])
+    }
+
+    /// The deletion is forgotten while the reader is on the way to it.
+    @Test func aRoleThatComesBackInPagesTellsThatDeletionsWereForgotten() throws {
+        let world = try RoleFeedTests(Self.forgetful)
+        let token = try world.tokenPastAHiddenDeletion()
+        try world.giveRole()
+        let page = try world.bert.changes(since: token, zone: ZoneID(), limit: 1)
+        #expect(page.records.map(\.recordName) == ["n"] && page.moreComing)
+        try world.anna.service.forgetOldDeletions()
+        let next = try world.bert.changes(since: page.syncToken, zone: ZoneID())
+        #expect(next.failure?.code == .changeTokenExpired)
+    }
+
+    /// Who never saw a type has nothing of it that could have been deleted.
+    @Test func aRoleThatIsNewMissesNoDeletions() throws {
+        let world = try RoleFeedTests(Self.forgetful)
+        try world.plan("a")
+        let first = try world.read(since: nil)
+        try world.plan("a", .forceDelete)
+        try world.plan("b")
+        let second = try world.read(since: first.token)
+        try world.anna.service.forgetOldDeletions()
+        try world.giveRole()
+        #expect(try world.read(since: second.token).names == ["b"])
+    }
+
     @Test func aGrantThatIsTakenBackBringsWhatItHid() throws {
         try plan("a")
         let first = try read(since: nil)
         #expect(first.names.isEmpty)
         try accounts.removeGrants(recordType: "Plan", container: container)
         #expect(try read(since: first.token).names == ["a"])
+    }
+
+    /// What is hidden takes its part of a page, also where only some types are asked for.
+    @Test(arguments: [nil, 1, 2], [nil, 3])
+    func whatIsSeenComesBehindWhatIsHidden(limit: Int?, rowsMax: Int?) throws {
+        var limits = ServiceLimits()
+        if let rowsMax { limits.work.rowsMax = rowsMax }
+        let world = try RoleFeedTests(limits)
+        for name in ["a", "b"] { try world.plan(name) }
+        try world.plan("c", by: world.bert)
+        for name in ["d", "e", "f"] { try world.plan(name) }
+        _ = try world.anna.modify([RecordOperation(.create, .note("n"))], zone: nil)
+        try world.plan("g")
+        for types in [nil, ["Plan", "Note"]] {
+            var zone = ZoneChanges.Zone(zoneID: ZoneID(), syncToken: nil, resultsLimit: limit)
+            zone.desiredRecordTypes = types
+            var names: [String] = []
+            var goesOn = true
+            for _ in 0..<30 where goesOn {
+                let page = try world.bert.changes(zone)
+                names += page.records.map(\.recordName)
+                zone.syncToken = page.syncToken
+                goesOn = page.moreComing
+            }
+            #expect(!goesOn)
+            #expect(names == ["c", "n"], "\(types ?? [])")
+        }
     }
 
     /// Of a type of which users see what they made, each has another view.

@@ -136,6 +136,33 @@ import Testing
         #expect(try world.see(["root"], world.bert) == [nil])
     }
 
+    /// With its root the former share ends before the request comes to the new one.
+    @Test func aShareThatIsMadeAgainUnderItsNameHoldsItsNewRootAlone() throws {
+        let world = try SharingFixture()
+        _ = try world.accept(try world.shareRoot(), world.bert)
+        try world.anna.save(.note("root2"))
+        let carla = [SharingFixture.participant("_carla")]
+        let results = try world.anna.modify(
+            [
+                RecordOperation(.forceUpdate, SharingFixture.child("a", of: nil)),
+                RecordOperation(.forceDelete, .note("root")),
+                RecordOperation(.forceUpdate, SharingFixture.share("share", of: "root2", carla)),
+            ], atomic: true)
+        #expect(results.allSatisfy { $0.error == nil })
+        try gone(world.bert)
+        let share = try #require(try world.anna.lookup(["share"])[0].record)
+        _ = try world.accept(share, world.carla)
+        #expect(
+            try world.see(["a", "b", "root2"], world.carla) == [.notFound, .notFound, nil])
+        #expect(try world.feed(world.carla).names.sorted() == ["root2", "share"])
+        #expect(
+            try world.write(.forceUpdate, .note("b", "x"), world.carla).error?.code
+                == .accessDenied)
+        #expect(
+            try world.write(.create, SharingFixture.child("c", of: "root2"), world.carla).error
+                == nil)
+    }
+
     @Test func aWholeZoneIsShared() throws {
         let world = try SharingFixture()
         let share = try world.shareZone(with: [

@@ -145,6 +145,41 @@ import Testing
         #expect(try world.anna.lookup(["c"])[0].error?.code == .notFound)
     }
 
+    /// Others would see it than its owner chose, and those who saw it would lose it.
+    @Test func writersTakeNothingIntoAnotherShare() throws {
+        let world = try SharingFixture()
+        let first = try world.shareRoot(with: [
+            SharingFixture.participant("_bert"), SharingFixture.participant("_carla", .readOnly),
+        ])
+        let other = SharingFixture.share(
+            "share2", of: "root2", [SharingFixture.participant("_bert")])
+        let second = try #require(
+            try world.anna.modify([
+                RecordOperation(.create, .note("root2")), RecordOperation(.create, other),
+            ])[1].record)
+        for share in [first, second] { _ = try world.accept(share, world.bert) }
+        _ = try world.accept(first, world.carla)
+        let token = try world.feed(world.carla).token
+        let move = SharingFixture.child("a", of: "root2")
+        for kind in [RecordOperation.Kind.forceUpdate, .forceReplace] {
+            #expect(try world.write(kind, move, world.bert).error?.code == .accessDenied)
+        }
+        // Who does not know the record as it is, is told that first.
+        #expect(try world.write(.create, move, world.bert).error?.code == .exists)
+        let both = try world.bert.modify(
+            [
+                RecordOperation(.create, SharingFixture.child("new", of: "root2")),
+                RecordOperation(.forceUpdate, SharingFixture.child("a", of: "new")),
+            ], zone: SharingFixture.shared)
+        #expect(both.map { $0.error?.code } == [nil, .accessDenied])
+        #expect(try world.feed(world.carla, since: token).names.isEmpty)
+        #expect(try world.see(["a", "b"], world.carla) == [nil, nil])
+        // Within a share records are moved as before.
+        let within = SharingFixture.child("b", of: "root")
+        #expect(try world.write(.forceUpdate, within, world.bert).error == nil)
+        #expect(try world.feed(world.carla, since: token).names == ["b"])
+    }
+
     @Test func aParticipantIsNoOwner() throws {
         let world = try SharingFixture()
         let share = try world.shareRoot()

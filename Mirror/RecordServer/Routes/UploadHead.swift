@@ -34,16 +34,17 @@ enum UploadHead {
     /// BAD_REQUEST for a head that contradicts itself.
     static func span(_ request: HTTPRequest) throws(RecordError) -> UploadSpan? {
         let isPiece = ["PATCH", "HEAD"].contains(request.method)
-        guard let sha256 = request.headers[digest].flatMap(sha256) else {
-            guard !isPiece else { throw unnamed }
+        let isLast = try flag(request, Self.isComplete) ?? true
+        let mayBeWhole = !isPiece && isLast
+        guard let sha256 = try sha256(request) else {
+            guard mayBeWhole else { throw unnamed }
             return nil
         }
         let announced = try number(request, "Content-Length")
         let offset = try number(request, Self.offset)
-        let isLast = try flag(request, Self.isComplete) ?? true
         let told = try number(request, Self.length)
-        guard let length = told ?? (isPiece || !isLast ? nil : announced) else {
-            guard !isPiece else { throw unnamed }
+        guard let length = told ?? (mayBeWhole ? announced : nil) else {
+            guard mayBeWhole else { throw unnamed }
             return nil
         }
         guard request.method != "PATCH" || offset != nil, isPiece || offset ?? 0 == 0,
@@ -68,11 +69,15 @@ enum UploadHead {
     // MARK: Values
 
     /// The SHA-256 among the digests. (RFC 9530 §3, RFC 8941 §3.2)
-    private static func sha256(_ header: String) -> Data? {
-        for member in header.split(separator: ",") {
+    private static func sha256(_ request: HTTPRequest) throws(RecordError) -> Data? {
+        for member in (request.headers[digest] ?? "").split(separator: ",") {
             let text = member.trimmingCharacters(in: .whitespaces)
-            guard text.lowercased().hasPrefix("sha-256=:"), text.hasSuffix(":") else { continue }
-            return Data(base64Encoded: String(text.dropFirst("sha-256=:".count).dropLast()))
+            guard text.lowercased().hasPrefix("sha-256=") else { continue }
+            let value = text.dropFirst("sha-256=".count)
+            guard value.count > 1, value.hasPrefix(":"), value.hasSuffix(":"),
+                let sha256 = Data(base64Encoded: String(value.dropFirst().dropLast()))
+            else { throw RecordError(.badRequest, "The sha-256 of \(digest) is no base64.") }
+            return sha256
         }
         return nil
     }

@@ -4,15 +4,15 @@ internal import RecordWire
 protocol RecordAccess: AnyObject {
     /// Whether no record is hidden.
     var seesAll: Bool { get }
-    /// What is hidden, as a digest that sync tokens carry; nil where nothing is hidden by roles.
-    var view: UInt64? { get throws }
+    /// What is hidden, as sync tokens carry it; nil where nothing is hidden by roles.
+    var view: HiddenView? { get throws }
     func sees(_ row: RecordRow) throws -> Bool
     /// Refuses an operation. Throws ACCESS_DENIED, NOT_FOUND for what is not seen, or BAD_REQUEST.
     func check(_ operation: RecordOperation, on row: RecordRow?) throws
 }
 
 extension RecordAccess {
-    var view: UInt64? { nil }
+    var view: HiddenView? { nil }
 }
 
 /// Of a zone of the caller's own.

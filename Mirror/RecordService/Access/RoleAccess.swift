@@ -39,17 +39,15 @@ final class RoleAccess: RecordAccess {
     }
 
     /// It is another when other records are seen than before, and the same at all services.
-    var view: UInt64? {
+    var view: HiddenView? {
         get throws {
             let types = grants.keys.sorted { $0.text.utf8.lexicographicallyPrecedes($1.text.utf8) }
-            let hidden = types.compactMap { type -> String? in
+            let hidden = types.compactMap { type -> (name: String, butOwn: Bool)? in
                 guard allows(\.reads, type.text, isCreator: false) == false else { return nil }
                 let ofOwn = allows(\.reads, type.text, isCreator: !user.isEmpty) == true
-                return "\(type.text.utf8.count) \(type.text) \(ofOwn ? user : "")"
+                return (type.text, ofOwn)
             }
-            guard !hidden.isEmpty else { return 0 }
-            let digest = try SecretHash.sha256(hidden.joined(separator: "\n"))
-            return digest.prefix(8).reduce(0) { $0 << 8 | UInt64($1) }
+            return try HiddenView(hiding: hidden, from: user)
         }
     }
 

@@ -48,7 +48,7 @@ final class AssetBucket: Sendable {
     /// The content, open for reading; nil where neither folder nor store has it. Throws
     /// TRY_AGAIN_LATER where the store does not answer, or as many are fetched as may be at once.
     func open(_ checksum: AssetChecksum, size: Int64) throws(RecordError) -> AssetFile? {
-        if try cache.has(checksum) { return try cache.open(checksum, size: size) }
+        if let copy = try cache.copy(of: checksum, size: size) { return copy }
         let mayFetch = state.withLock { state in
             guard state.fetching.count < limits.fetchesMax, !state.fetching.contains(checksum)
             else { return false }
@@ -58,8 +58,9 @@ final class AssetBucket: Sendable {
         guard mayFetch else { throw Self.busy("The asset is being fetched") }
         defer { state.withLock { _ = $0.fetching.remove(checksum) } }
         guard let file = try fetched(checksum, size) else { return nil }
+        // Once it has its name another thread may remove it.
+        let open = try cache.open(file, as: checksum)
         try cache.keep(file, as: checksum)
-        let open = try cache.open(checksum, size: size)
         trim(adding: size)
         return open
     }
@@ -71,8 +72,9 @@ final class AssetBucket: Sendable {
     func open(
         _ checksum: AssetChecksum, size: Int64, range: Range<Int64>
     ) throws(RecordError) -> AssetBody? {
+        if let copy = try cache.copy(of: checksum, size: size) { return .file(copy) }
         let isWorthIt = size > limits.pieceBytes && range.count < size
-        if isWorthIt, try !cache.has(checksum), let place = takePlace() {
+        if isWorthIt, let place = takePlace() {
             let object = StoredObject(checksum, size: size)
             let pieces = AssetPieces(range, keeping: place) { [self] part throws(RecordError) in
                 try piece(part, of: object)
@@ -86,7 +88,7 @@ final class AssetBucket: Sendable {
     /// Whether `open` would find the content, as the folder or the store tell it without its bytes.
     /// Throws what `open` throws.
     func holds(_ checksum: AssetChecksum, size: Int64) throws(RecordError) -> Bool {
-        if try cache.has(checksum) { return try cache.open(checksum, size: size) != nil }
+        if try cache.copy(of: checksum, size: size) != nil { return true }
         let mayLook = state.withLock { state in
             guard state.looking < limits.fetchesMax else { return false }
             state.looking += 1

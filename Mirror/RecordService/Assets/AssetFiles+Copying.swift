@@ -4,11 +4,13 @@ internal import RecordWire
 extension AssetFiles {
     private static let pieceBytes = 1 << 20
 
-    /// Copies the contents that another folder has not, each on the disk there before it has its
-    /// name. A file that is not what its name says is left out, and told to the log.
+    /// Copies the contents that another folder has not, or has cut, each on the disk there before
+    /// it has its name. A file that is not what its name says is left out, and told to the log.
     func copy(to other: AssetFiles) throws(RecordError) {
         for checksum in contents(before: .distantFuture) {
-            guard try !other.has(checksum), let file = try open(checksum) else { continue }
+            guard let file = try open(checksum),
+                try other.copy(of: checksum, size: file.size) == nil
+            else { continue }
             let copy = try other.begin()
             try Self.append(file, to: copy)
             guard try copy.finish() == checksum else {

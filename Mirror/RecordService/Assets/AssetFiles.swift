@@ -77,21 +77,45 @@ final class AssetFiles: Sendable {
     /// The content, open for reading; nil where there is no file of this size.
     func open(_ checksum: AssetChecksum, size: Int64) throws(RecordError) -> AssetFile? {
         let place = try place(of: checksum)
-        let descriptor = Foundation.open(place.path, O_RDONLY | O_CLOEXEC)
-        guard descriptor >= 0 else {
-            guard errno == ENOENT else { throw failure("read", place, errno) }
+        guard let file = try file(checksum, size, at: place) else {
             return missing(place, "there is no such file")
         }
-        let file = AssetFile(descriptor: descriptor, size: size, checksum: checksum.text)
-        var status = stat()
-        guard fstat(descriptor, &status) == 0, Int64(status.st_size) == size else {
-            return missing(place, "the file has another size")
+        guard isWhole(file) else { return missing(place, "the file has another size") }
+        return file
+    }
+
+    /// The same of a folder of copies, where one that is not there, or is not whole, is no damage.
+    func copy(of checksum: AssetChecksum, size: Int64) throws(RecordError) -> AssetFile? {
+        let copy = try file(checksum, size, at: try place(of: checksum))
+        return copy.flatMap { isWhole($0) ? $0 : nil }
+    }
+
+    /// What came in, open for reading from its start.
+    func open(
+        _ incoming: IncomingFile, as checksum: AssetChecksum
+    ) throws(RecordError) -> AssetFile {
+        let place = URL(fileURLWithPath: incoming.path)
+        guard let file = try file(checksum, incoming.size, at: place) else {
+            throw failure("read", place, ENOENT)
         }
         return file
     }
 
-    func has(_ checksum: AssetChecksum) throws(RecordError) -> Bool {
-        access(try place(of: checksum).path, F_OK) == 0
+    /// The file that is there, open, whatever its size; nil where there is none.
+    private func file(
+        _ checksum: AssetChecksum, _ size: Int64, at place: URL
+    ) throws(RecordError) -> AssetFile? {
+        let descriptor = Foundation.open(place.path, O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else {
+            guard errno == ENOENT else { throw failure("read", place, errno) }
+            return nil
+        }
+        return AssetFile(descriptor: descriptor, size: size, checksum: checksum.text)
+    }
+
+    private func isWhole(_ file: AssetFile) -> Bool {
+        var status = stat()
+        return fstat(file.descriptor, &status) == 0 && Int64(status.st_size) == file.size
     }
 
     /// The content whatever its size; nil where there is no file.

@@ -31,7 +31,7 @@ enum FeedEntry {
 
 /// How far a reading of the feed went.
 struct FeedEnd {
-    /// Rows that were looked at.
+    /// Rows that were looked at, or more.
     var lookedAt: Int
     /// The last change looked at, where rows may follow that were not; nil at the end of the feed.
     var stoppedAt: Int64?

@@ -41,8 +41,9 @@ extension RecordService {
             let view = try self.rules(for: caller).access(to: key, transaction).view
             // The token of a database without rows stays good when the first row comes.
             let token = changes.syncToken == Self.start ? nil : changes.syncToken
-            let (after, began) = try SyncToken.place(
+            let start = try SyncToken.place(
                 in: token, on: line, of: .database, view: view, zoneID: nil)
+            let after = start.change
             let limit = self.limits.pages.resultsCount(changes.resultsLimit)
             let zones = try row.map {
                 try transaction.zones(in: $0.id, changedAfter: after, limit: limit + 1)
@@ -58,7 +59,7 @@ extension RecordService {
                         deleted: $0.isDeleted)
                 },
                 syncToken: SyncToken(
-                    line, of: .database, change: reached, began: began, view: view
+                    line, of: .database, change: reached, from: start, view: view
                 ).text,
                 moreComing: moreComing)
             reply.isMeta = changes.isMeta
@@ -113,8 +114,9 @@ extension RecordService {
             .run(line, transaction)
         let view = try place.access.view
         let token = zone.syncToken == Self.zoneStart ? nil : zone.syncToken
-        let (after, began) = try SyncToken.place(
+        let start = try SyncToken.place(
             in: token, on: line, of: .zone, view: view, zoneID: reply.zoneID)
+        let after = start.change
         var reached = after
         if zone.syncToken == nil || line.isNews(to: zone.client) { reply.epochs = line }
         reply.echoesWriteIDs = zone.client?.wantsWriteIDs ?? false
@@ -160,7 +162,7 @@ extension RecordService {
         reply.moreComing = moreComing
         reply.syncToken =
             SyncToken(
-                line, of: .zone, change: moreComing ? reached : row.counter, began: began,
+                line, of: .zone, change: moreComing ? reached : row.counter, from: start,
                 view: view
             ).text
     }

@@ -10,6 +10,25 @@ extension EpochLine {
 }
 
 extension RecordService {
+    /// Forgets what need not be remembered any more: tokens, deletions and contents of assets, each
+    /// also where another fails. Returns what went wrong. Call it at the start and once a day.
+    public func forgetWhatIsOld() -> [RecordError] {
+        [
+            Self.failure { () throws(RecordError) in _ = try accounts.forgetEndedTokens() },
+            Self.failure { () throws(RecordError) in try forgetOldDeletions() },
+            Self.failure { () throws(RecordError) in _ = try collectAssets() },
+        ].compactMap(\.self)
+    }
+
+    private static func failure(_ body: () throws(RecordError) -> Void) -> RecordError? {
+        do throws(RecordError) {
+            try body()
+            return nil
+        } catch {
+            return error
+        }
+    }
+
     /// Forgets deletions that are older than `ServiceLimits.deletionDaysMax`, so that a zone's size
     /// follows what it holds. A client that was away longer reads the zone anew. Other work goes on
     /// between slices of what goes. Call it at the start and once a day.

@@ -181,7 +181,7 @@ struct RecordModification {
         try change.sessions.indexes.save(in: zoneRow.id)
     }
 
-    private func token(_ change: Int64, _ line: EpochLine, _ view: UInt64?) -> String? {
+    private func token(_ change: Int64, _ line: EpochLine, _ view: HiddenView?) -> String? {
         guard address.key.hasFeed(zone) else { return nil }
         return SyncToken(line, of: .zone, change: change, view: view).text
     }

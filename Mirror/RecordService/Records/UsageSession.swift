@@ -49,9 +49,10 @@ final class UsageSession {
         expected = expected + StoredUse(records: -1, bytes: -Int64(live.fields.count))
     }
 
-    /// Counts what is written, whatever was refused before.
+    /// Counts what is written, whatever was refused before. Of rows of one name the last counts.
     func save(_ rows: [RecordRow], in zone: Int64) throws {
-        let change = rows.reduce(into: StoredUse()) { change, row in
+        let kept = Dictionary(rows.map { (ExactName($0.name), $0) }) { _, last in last }
+        let change = kept.values.reduce(into: StoredUse()) { change, row in
             let former = seen[ExactName(row.name)] ?? StoredUse()
             let use = Self.use(of: row)
             change.records += use.records - former.records

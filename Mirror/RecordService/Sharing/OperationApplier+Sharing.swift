@@ -157,13 +157,20 @@ extension OperationApplier {
 
     // MARK: Places
 
-    /// What a write means for the places of a record and those below it.
+    /// What a write means for the places of a record and those below it. Throws ACCESS_DENIED
+    /// where a participant would take the record out of its share.
     func shareMove(
         of record: String, type: String, _ fields: RecordFields
     ) throws -> ShareSession.Move? {
         guard sessions.sharing.isActive else { return nil }
-        return try sessions.sharing.move(
+        let move = try sessions.sharing.move(
             record, to: sharePlace(of: record, type: type, fields), references.links)
+        guard manner.participant == nil || move?.leavesShare != true else {
+            throw RecordError(
+                .accessDenied,
+                "The record would leave its share; only the owner takes it out, or into another.")
+        }
+        return move
     }
 
     /// The share that a record is in by what it says.

@@ -31,6 +31,7 @@ final class ShareSession {
         /// Shares of whose records something changed.
         var touched: Set<ExactName> = []
         var made: [ExactName: ShareRow] = [:]
+        /// Shares that ended. One that was made again under its name has nothing of the former.
         var dissolved: Set<ExactName> = []
         var grants: [ExactName: [ShareGrant]] = [:]
     }
@@ -57,9 +58,9 @@ final class ShareSession {
     /// The share that a record is in now.
     func share(of name: String) throws -> String? {
         guard isActive, !state.hasZoneShare else { return nil }
-        let found =
-            try state.places[ExactName(name)] ?? transaction.share(ofRecord: name, in: zone.id)
-        return found.flatMap { state.dissolved.contains(ExactName($0)) ? nil : $0 }
+        if let place = state.places[ExactName(name)] { return place }
+        let stored = try transaction.share(ofRecord: name, in: zone.id)
+        return stored.flatMap { state.dissolved.contains(ExactName($0)) ? nil : $0 }
     }
 
     // MARK: Places
@@ -71,6 +72,12 @@ final class ShareSession {
         let to: String?
         /// Records below it, which go with it.
         let below: [String]
+
+        /// Whether it was in a share and will not be in that one.
+        var leavesShare: Bool {
+            guard let from else { return false }
+            return to?.isExactly(from) != true
+        }
     }
 
     /// What it means for `record` to be in `share` from now on; nil where nothing has to be noted.
@@ -92,7 +99,7 @@ final class ShareSession {
 
     /// Before the record takes its place in the order of state.
     func begin(_ move: Move?, _ counter: inout Int64) {
-        guard let move, let from = move.from, move.to?.isExactly(from) != true else { return }
+        guard let move, move.leavesShare, let from = move.from else { return }
         counter += 1
         note(move.record, in: from, at: counter, isGone: true)
     }
@@ -156,11 +163,16 @@ final class ShareSession {
 
     private func checkRoom(in share: String, for count: Int) throws {
         let name = ExactName(share)
-        let known = try state.counts[name] ?? transaction.countMembers(of: share, in: zone.id)
+        let known = try state.counts[name] ?? countStored(in: share)
         guard known + count <= limits.work.sharing.recordsPerShareMax else {
             throw tooManyRecords
         }
         state.counts[name] = known + count
+    }
+
+    private func countStored(in share: String) throws -> Int {
+        guard !state.dissolved.contains(ExactName(share)) else { return 0 }
+        return try transaction.countMembers(of: share, in: zone.id)
     }
 
     private var tooManyRecords: RecordError {
@@ -230,7 +242,6 @@ final class ShareSession {
     func make(_ share: ShareRow) {
         state.isActive = true
         if share.root == nil { state.hasZoneShare = true }
-        state.dissolved.remove(ExactName(share.name))
         state.made[ExactName(share.name)] = share
     }
 
@@ -245,7 +256,11 @@ final class ShareSession {
         state.dissolved.insert(name)
         state.made[name] = nil
         state.grants[name] = []
+        state.counts[name] = nil
         state.members.removeAll { $0.share.isExactly(share) }
+        for (record, place) in state.places where place?.isExactly(share) == true {
+            state.places[record] = .some(nil)
+        }
     }
 
     /// Writes what has changed. Returns the users whose shared databases did.
@@ -257,6 +272,7 @@ final class ShareSession {
         for (share, grants) in state.grants.sorted(by: { $0.key.text < $1.key.text }) {
             told.formUnion(try views.setGrants(grants, of: share.text))
         }
+        // One that was made again is open to nobody yet.
         for share in state.dissolved {
             try transaction.removeShare(named: share.text, in: zone.id)
         }

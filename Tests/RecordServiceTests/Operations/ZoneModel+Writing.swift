@@ -146,6 +146,7 @@ struct ModelRequest {
         try checkTypes(given, of: operation.type)
         try checkKeys(of: record, operation.name)
         try checkQuota(over: live)
+        if live != nil { try checkMove(of: operation.name, below: record.parent) }
         try checkReferences(of: record)
         written[operation.name] = true
         zone.records[operation.name] = record
@@ -201,6 +202,14 @@ struct ModelRequest {
         }
         guard surroundings.recordsElsewhere + zone.liveRecords.count < most else {
             throw ModelRefusal(.quotaExceeded)
+        }
+    }
+
+    /// Who takes part takes nothing out of a share.
+    private func checkMove(of name: String, below parent: String?) throws {
+        guard surroundings.participant != nil, let parent else { return }
+        guard zone.share(of: parent) == zone.share(of: name) else {
+            throw ModelRefusal(.accessDenied)
         }
     }
 

@@ -9,13 +9,9 @@ final class DailyForgetting {
     init(_ service: RecordService, _ logbook: ServiceLogbook) {
         timer.schedule(deadline: .now(), repeating: .seconds(Self.daySeconds))
         timer.setEventHandler {
-            do {
-                try service.accounts.forgetEndedTokens()
-                try service.forgetOldDeletions()
-                try service.collectAssets()
-            } catch {
+            for failure in service.forgetWhatIsOld() {
                 logbook.warn(
-                    "what is old stays for now: \(CommandFailure.describe(error).message)")
+                    "what is old stays for now: \(CommandFailure.describe(failure).message)")
             }
         }
         timer.resume()

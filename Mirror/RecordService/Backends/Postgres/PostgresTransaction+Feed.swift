@@ -20,8 +20,9 @@ extension PostgresTransaction {
             last = row.change
             return try body(.record(row))
         }
-        guard let bound else {
-            return FeedEnd(lookedAt: given, stoppedAt: given < reading.limit ? nil : last)
+        guard let bound, given < reading.limit else {
+            return FeedEnd(
+                lookedAt: bound?.count ?? given, stoppedAt: given < reading.limit ? nil : last)
         }
         let isWhole = bound.count < reading.lookedAtMax
         return FeedEnd(lookedAt: bound.count, stoppedAt: isWhole ? nil : bound.change)

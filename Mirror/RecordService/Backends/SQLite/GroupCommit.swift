@@ -82,6 +82,8 @@ package final class GroupCommit: Sendable {
             return .success(())
         } catch let refusal as RecordError {
             return .failure(refusal)
+        } catch let failure as ServiceFileFailure {
+            return .failure(failure)
         }
     }
 }

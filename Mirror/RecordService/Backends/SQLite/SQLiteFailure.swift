@@ -11,6 +11,7 @@ struct SQLiteFailure: Sendable {
 
     func translate(_ error: any Error) -> RecordError {
         if let error = error as? RecordError { return error }
+        if let failure = error as? ServiceFileFailure { return failure.told }
         guard let fault = error as? SQLiteFault else {
             note("The service failed.", "\(error)")
             return RecordError(

@@ -11,10 +11,28 @@ struct SQLiteSurroundings {
 
     private static let unreadableMilliseconds: Int64 = 86_400_000
 
+    /// Runs `body` on the service's file. Throws ServiceFileFailure.
+    fileprivate func atMain<Result>(_ body: (SQLiteFile) throws -> Result) throws -> Result {
+        let main = files.main
+        do throws(RecordError) {
+            return try main.translating { try body(main) }
+        } catch {
+            throw ServiceFileFailure(told: error)
+        }
+    }
+
     /// Until when what cannot be read counts as naming what it may name.
     var unreadableUntil: Int64 {
         files.main.settings.platform.milliseconds + Self.unreadableMilliseconds
     }
+}
+
+/// The service's file failed in the middle of a container's transaction. That is no refusal of one
+/// of several things that a request asks for, which leaves the others: all of it fails, and nothing
+/// of it is kept.
+struct ServiceFileFailure: Error {
+    /// In words for the client.
+    let told: RecordError
 }
 
 /// Rows of other files.
@@ -43,16 +61,18 @@ extension SQLiteTransaction {
     /// Reads what the service's file has committed; in its own transaction also what that wrote.
     func atService<Result>(_ body: (SQLiteTransaction) throws -> Result) throws -> Result {
         guard let surroundings, !isOfService else { return try body(self) }
-        let main = surroundings.files.main
-        return try main.translating { try main.read { try body(SQLiteTransaction($0)) } }
+        return try surroundings.atMain { main in
+            try main.read { try body(SQLiteTransaction($0)) }
+        }
     }
 
     /// Writes in a transaction of the service's file that is committed when this returns, whatever
     /// becomes of the container's.
     func writeAtService(_ body: (SQLiteTransaction) throws -> Void) throws {
         guard let surroundings, !isOfService else { return try body(self) }
-        let main = surroundings.files.main
-        try main.translating { try main.write { try body(SQLiteTransaction($0)) } }
+        try surroundings.atMain { main in
+            try main.write { try body(SQLiteTransaction($0)) }
+        }
     }
 
     /// What others of these containers answer. One that is not made yet answers nothing; one that

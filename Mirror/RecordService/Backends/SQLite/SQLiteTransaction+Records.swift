@@ -100,8 +100,9 @@ extension SQLiteTransaction {
                 return try body(entry)
             }
         }
-        guard let bound else {
-            return FeedEnd(lookedAt: given, stoppedAt: given < limit ? nil : last)
+        guard let bound, given < limit else {
+            return FeedEnd(
+                lookedAt: bound?.count ?? given, stoppedAt: given < limit ? nil : last)
         }
         let isWhole = bound.count < reading.lookedAtMax
         return FeedEnd(lookedAt: bound.count, stoppedAt: isWhole ? nil : bound.change)

@@ -69,7 +69,7 @@ import Testing
         }
         var other = service.address
         other.credentials = Credentials(
-            apiToken: other.credentials.apiToken, userToken: "of nobody")
+            apiToken: other.credentials.apiToken, userToken: "of-nobody")
         let desk = try open(other)
         let error = await #expect(throws: CKError.self) { try await desk.container.sync() }
         let status = try #require(try desk.container.status(of: desk.store))

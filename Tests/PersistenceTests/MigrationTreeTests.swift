@@ -69,4 +69,72 @@ import Testing
         }
         if kind == .sqlite { try bench.expectFreshShape(model("owner")) }
     }
+
+    // MARK: Down the tree
+
+    /// How many rows of exactly an entity have something in a column of its table.
+    private func count(
+        _ bench: MigrationBench, _ entity: String, of table: String, with column: String
+    ) throws -> Int64? {
+        try bench.value(
+            "SELECT count(*) FROM \(table) WHERE \(column) NOT NULL AND Z_ENT = "
+                + "(SELECT Z_ENT FROM Z_PRIMARYKEY WHERE Z_NAME = '\(entity)')"
+        )?.int64
+    }
+
+    @Test(arguments: files) func aRelationshipMovesDown(_ kind: StoreKind) throws {
+        let bench = try MigrationBench(kind)
+        func model(_ owner: String) -> NSManagedObjectModel {
+            VersionDraft.model { draft in
+                draft.entity("Person", [text("name")])
+                draft.entity("Employee", below: "Person")
+                draft.entity("Department", [text("name")])
+                draft.link(owner, "department", .one, "Department", "people", .many)
+            }
+        }
+        try bench.fill(model("Person")) { context in
+            let department = context.make("Department", ["name": "D"])
+            for entity in ["Person", "Employee"] {
+                _ = context.make(entity, ["name": entity, "department": department])
+            }
+        }
+        try bench.open(model("Employee")) { context throws in
+            let department = try context.one("Department", "D")
+            #expect(department.names("people") == ["Employee"])
+            #expect(try context.one("Employee", "Employee").names("department") == ["D"])
+            #expect(try context.all("Person").count == 2)
+        }
+        guard kind == .sqlite else { return }
+        try bench.expectFreshShape(model("Employee"))
+        #expect(try count(bench, "Person", of: "ZPERSON", with: "ZDEPARTMENT") == 0)
+        #expect(try count(bench, "Employee", of: "ZPERSON", with: "ZDEPARTMENT") == 1)
+    }
+
+    /// Also where the attribute's column is renamed on the way.
+    @Test(arguments: files, ["code", "badge"])
+    func aUniqueAttributeMovesDown(_ kind: StoreKind, _ name: String) throws {
+        let bench = try MigrationBench(kind)
+        let old = VersionDraft.model { draft in
+            draft.entity("Person", [text("name"), text("code")])
+            draft.entity("Employee", below: "Person")
+        }
+        let new = VersionDraft.model { draft in
+            draft.entity("Person", [text("name")])
+            draft.entity("Employee", [text(name, from: "code")], below: "Person", unique: [[name]])
+        }
+        try bench.fill(old) { context in
+            for number in 1...2 {
+                _ = context.make("Person", ["name": "p\(number)", "code": "same"])
+            }
+            _ = context.make("Employee", ["name": "e", "code": "same"])
+        }
+        try bench.open(new) { context throws in
+            #expect(try context.one("Employee", "e").string(name) == "same")
+            #expect(try context.all("Person").count == 3)
+        }
+        guard kind == .sqlite else { return }
+        try bench.expectFreshShape(new)
+        #expect(
+            try count(bench, "Person", of: "ZPERSON", with: "Z\(name.uppercased())") == 0)
+    }
 }

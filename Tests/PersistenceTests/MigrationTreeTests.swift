@@ -137,4 +137,154 @@ import Testing
         #expect(
             try count(bench, "Person", of: "ZPERSON", with: "Z\(name.uppercased())") == 0)
     }
+
+    // MARK: Fewer members
+
+    @Test(arguments: files, [TestModel.Side.many, .ordered])
+    func aManyToManyIsNarrowed(_ kind: StoreKind, _ side: TestModel.Side) throws {
+        let bench = try MigrationBench(kind)
+        func model(_ member: String) -> NSManagedObjectModel {
+            VersionDraft.model { draft in
+                draft.entity("Person", [text("name")])
+                draft.entity("Employee", below: "Person")
+                draft.entity("Group", [text("name")])
+                draft.link("Group", "members", side, member, "groups", .many)
+            }
+        }
+        try bench.fill(model("Person")) { context in
+            let group = context.make("Group", ["name": "G"])
+            for entity in ["Person", "Employee"] {
+                let member = context.make(entity, ["name": entity])
+                member.setValue(Set([group]), forKey: "groups")
+            }
+        }
+        try bench.open(model("Employee")) { context throws in
+            #expect(try context.one("Group", "G").names("members") == ["Employee"])
+            #expect(try context.one("Employee", "Employee").names("groups") == ["G"])
+        }
+        guard kind == .sqlite else { return }
+        try bench.expectFreshShape(model("Employee"))
+        #expect(try pairCount(bench) == 1)
+    }
+
+    /// How many pairs the one join table has.
+    private func pairCount(_ bench: MigrationBench) throws -> Int64? {
+        let name = try bench.value(
+            "SELECT name FROM sqlite_master WHERE type = 'table' AND name GLOB 'Z_[0-9]*'")
+        return try bench.value("SELECT count(*) FROM \(try #require(name?.string))")?.int64
+    }
+
+    @Test(arguments: files) func anEntityLeavesTheTreeOfAManyToMany(_ kind: StoreKind) throws {
+        let bench = try MigrationBench(kind)
+        func model(_ isBelow: Bool) -> NSManagedObjectModel {
+            VersionDraft.model { draft in
+                draft.entity("Person", [text("name")])
+                draft.entity(
+                    "Robot", isBelow ? [] : [text("name")], below: isBelow ? "Person" : nil)
+                draft.entity("Group", [text("name")])
+                draft.link("Group", "members", .many, "Person", "groups", .many)
+            }
+        }
+        try bench.fill(model(true)) { context in
+            let group = context.make("Group", ["name": "G"])
+            for entity in ["Person", "Robot"] {
+                let member = context.make(entity, ["name": entity])
+                member.setValue(Set([group]), forKey: "groups")
+            }
+        }
+        try bench.open(model(false)) { context throws in
+            #expect(try context.one("Group", "G").names("members") == ["Person"])
+            #expect(try context.all("Robot").count == 1)
+        }
+        guard kind == .sqlite else { return }
+        try bench.expectFreshShape(model(false))
+        #expect(try pairCount(bench) == 1)
+    }
+
+    @Test(arguments: files, [TestModel.Side.many, .ordered])
+    func aToManyWithoutInverseIsNarrowed(_ kind: StoreKind, _ side: TestModel.Side) throws {
+        let bench = try MigrationBench(kind)
+        func model(_ member: String) -> NSManagedObjectModel {
+            VersionDraft.model { draft in
+                draft.entity("Person", [text("name")])
+                draft.entity("Employee", below: "Person")
+                draft.entity("Group", [text("name")])
+                draft.link("Group", "members", side, member)
+            }
+        }
+        try bench.fill(model("Person")) { context in
+            let group = context.make("Group", ["name": "G"])
+            let members = ["Person", "Employee"].map { context.make($0, ["name": $0]) }
+            let value: Any = side == .many ? Set(members) : NSOrderedSet(array: members)
+            group.setValue(value, forKey: "members")
+        }
+        try bench.open(model("Employee")) { context throws in
+            #expect(try context.one("Group", "G").names("members") == ["Employee"])
+        }
+        guard kind == .sqlite else { return }
+        try bench.expectFreshShape(model("Employee"))
+        let column = try #require(
+            try bench.value(
+                "SELECT name FROM pragma_table_info('ZPERSON') WHERE name GLOB 'Z[0-9]MEMBERS'"
+            )?.string)
+        #expect(try count(bench, "Person", of: "ZPERSON", with: column) == 0)
+        #expect(try count(bench, "Employee", of: "ZPERSON", with: column) == 1)
+    }
+
+    /// The owners that lose the relationship are named by no member any more.
+    @Test(arguments: files)
+    func aToManyWithoutInverseMovesDown(_ kind: StoreKind) throws {
+        let bench = try MigrationBench(kind)
+        func model(_ owner: String) -> NSManagedObjectModel {
+            VersionDraft.model { draft in
+                draft.entity("Group", [text("name")])
+                draft.entity("Club", below: "Group")
+                draft.entity("Person", [text("name")])
+                draft.link(owner, "members", .many, "Person")
+            }
+        }
+        try bench.fill(model("Group")) { context in
+            for entity in ["Group", "Club"] {
+                let group = context.make(entity, ["name": entity])
+                let person = context.make("Person", ["name": "in \(entity)"])
+                group.setValue(Set([person]), forKey: "members")
+            }
+        }
+        try bench.open(model("Club")) { context throws in
+            #expect(try context.one("Club", "Club").names("members") == ["in Club"])
+            #expect(try context.all("Person").count == 2)
+        }
+        guard kind == .sqlite else { return }
+        try bench.expectFreshShape(model("Club"))
+        let column = try #require(
+            try bench.value(
+                "SELECT name FROM pragma_table_info('ZPERSON') WHERE name GLOB 'Z[0-9]MEMBERS'"
+            )?.string)
+        #expect(try count(bench, "Person", of: "ZPERSON", with: column) == 1)
+    }
+
+    /// Rows of two trees have the same keys: those that join a tree are no members by their keys.
+    @Test(arguments: files) func aJoiningEntityTakesNoMembersPlaces(_ kind: StoreKind) throws {
+        let bench = try MigrationBench(kind)
+        func model(_ isBelow: Bool) -> NSManagedObjectModel {
+            VersionDraft.model { draft in
+                draft.entity("Person", [text("name")])
+                draft.entity(
+                    "Robot", isBelow ? [] : [text("name")], below: isBelow ? "Person" : nil)
+                draft.entity("Group", [text("name")])
+                draft.link("Group", "members", .many, "Person")
+            }
+        }
+        try bench.fill(model(false)) { context in
+            let group = context.make("Group", ["name": "G"])
+            let people = (1...3).map { context.make("Person", ["name": "p\($0)"]) }
+            for number in 1...3 { _ = context.make("Robot", ["name": "r\(number)"]) }
+            group.setValue(Set(people), forKey: "members")
+        }
+        try bench.open(model(true)) { context throws in
+            #expect(try context.one("Group", "G").names("members") == ["p1", "p2", "p3"])
+            #expect(try context.all("Person").count == 6)
+        }
+        if kind == .sqlite { try bench.expectFreshShape(model(true)) }
+    }
 }

@@ -40,6 +40,12 @@ struct MigrationPair {
             return [entity] + (entity.parent.map(line) ?? [])
         }
 
+        /// Whether an entity is another, or inherits from it.
+        func isKind(_ index: Int, of other: Int) -> Bool {
+            guard let entity = entities[index] else { return false }
+            return index == other || (entity.parent.map { isKind($0, of: other) } ?? false)
+        }
+
         var model: NSManagedObjectModel {
             VersionDraft.model { draft in
                 for entity in entities.compactMap({ $0 }) {
@@ -78,6 +84,7 @@ struct MigrationPair {
         begin()
         new = old
         for _ in 0...dice.below(6) { edit() }
+        for _ in 0..<dice.below(4) { descend() }
     }
 
     // MARK: The versions
@@ -167,6 +174,22 @@ struct MigrationPair {
         new.entities[parent]?.attributes.append(entity.attributes[place])
     }
 
+    /// An attribute, or an end of a link, moves down to an entity that inherits.
+    private mutating func descend() {
+        let index = dice.below(new.entities.count)
+        let below = new.entities.indices.filter { new.entities[$0]?.parent == index }
+        guard let entity = new.entities[index], let child = dice.pick(below) else { return }
+        if dice.hits(50), let place = ownPlace(entity) {
+            new.entities[index]?.attributes.remove(at: place)
+            new.entities[child]?.attributes.append(entity.attributes[place])
+            return
+        }
+        for place in new.links.indices where dice.hits(50) {
+            if new.links[place].owner == index { new.links[place].owner = child }
+            if new.links[place].member == index, dice.hits(50) { new.links[place].member = child }
+        }
+    }
+
     /// An entity that nobody inherits from may go.
     private mutating func remove(_ index: Int) {
         guard new.entities.compactMap({ $0 }).count > 1,
@@ -194,8 +217,9 @@ struct MigrationPair {
             }
         }
         for link in old.links {
-            for owner in objects[link.owner] ?? [] where dice.hits(66) {
-                let members = (objects[link.member] ?? []).filter { _ in dice.hits(50) }
+            let (owners, others) = (all(of: link.owner, objects), all(of: link.member, objects))
+            for owner in owners where dice.hits(66) {
+                let members = others.filter { _ in dice.hits(50) }
                 guard let one = members.first else { continue }
                 switch link.side {
                 case .one: owner.setValue(one, forKey: link.name)
@@ -204,6 +228,11 @@ struct MigrationPair {
                 }
             }
         }
+    }
+
+    /// The objects of an old entity and of those that inherit from it.
+    private func all(of entity: Int, _ objects: [Int: [NSManagedObject]]) -> [NSManagedObject] {
+        old.entities.indices.filter { old.isKind($0, of: entity) }.flatMap { objects[$0] ?? [] }
     }
 
     /// An object as plain values: by the identifiers of what it has.
@@ -240,17 +269,9 @@ struct MigrationPair {
                     let value = object.value(forKey: attribute.name)
                     plain.values[attribute.identifier] = value.map { "\($0)" } ?? "nil"
                 }
-                for link in version.links where link.owner == index {
-                    plain.links[link.identifier] = Set(object.names(link.name))
-                    if keepsOrder(link.identifier, \.side) {
-                        plain.orders[link.identifier] = object.names(link.name)
-                    }
-                }
-                for link in version.links where link.member == index {
-                    plain.links["back " + link.identifier] = Set(object.names(link.back))
-                    if keepsOrder(link.identifier, \.backSide) {
-                        plain.orders["back " + link.identifier] = object.names(link.back)
-                    }
+                for end in version.links.flatMap(ends) where version.isKind(index, of: end.owner) {
+                    plain.links[end.key] = Set(object.names(end.name))
+                    if end.isOrdered { plain.orders[end.key] = object.names(end.name) }
                 }
                 image[plain.name] = plain
             }
@@ -259,8 +280,8 @@ struct MigrationPair {
     }
 
     /// What becomes of an image of the old version: values keep their identifiers, what is new gets
-    /// its default, and links end where an object is gone. Of several members where one may stay,
-    /// nothing is said.
+    /// its default, and links end where an object is gone, or of no entity that the link knows. Of
+    /// several members where one may stay, nothing is said.
     func expected(_ image: [String: Plain]) -> [String: Plain] {
         let staying = image.filter { _, plain in
             Int(plain.entity).map { new.entities[$0] != nil } ?? false
@@ -273,17 +294,43 @@ struct MigrationPair {
                     plain.values[attribute.identifier] ?? attribute.fallback.map { "\($0)" }
                     ?? "nil"
             }
-            for link in new.links {
-                for (key, end) in [
-                    (link.identifier, link.owner), ("back " + link.identifier, link.member),
-                ]
-                where end == index && !isNarrowed(link) {
-                    made.links[key] = (plain.links[key] ?? []).filter { staying[$0] != nil }
-                    made.orders[key] = plain.orders[key]?.filter { staying[$0] != nil }
+            for end in new.links.filter({ !isNarrowed($0) }).flatMap(ends)
+            where new.isKind(index, of: end.owner) {
+                func stays(_ name: String) -> Bool {
+                    guard let entity = staying[name].flatMap({ Int($0.entity) }) else {
+                        return false
+                    }
+                    return new.isKind(entity, of: end.member)
+                }
+                made.links[end.key] = (plain.links[end.key] ?? []).filter(stays)
+                if end.isOrdered {
+                    made.orders[end.key] = (plain.orders[end.key] ?? []).filter(stays)
                 }
             }
             return made
         }
+    }
+
+    /// A link seen from one of its ends.
+    private struct End {
+        var key: String
+        var name: String
+        var owner: Int
+        var member: Int
+        /// In both versions.
+        var isOrdered: Bool
+    }
+
+    private func ends(_ link: Link) -> [End] {
+        let (key, back) = (link.identifier, "back " + link.identifier)
+        return [
+            End(
+                key: key, name: link.name, owner: link.owner, member: link.member,
+                isOrdered: keepsOrder(key, \.side)),
+            End(
+                key: back, name: link.back, owner: link.member, member: link.owner,
+                isOrdered: keepsOrder(key, \.backSide)),
+        ]
     }
 
     /// Whether a side of a link is ordered in both versions.

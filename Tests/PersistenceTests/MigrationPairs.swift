@@ -20,6 +20,8 @@ struct MigrationPair {
         var member: Int
         var side: TestModel.Side
         var backSide: TestModel.Side
+        /// Without an inverse.
+        var isLone = false
     }
 
     struct Entity {
@@ -57,8 +59,13 @@ struct MigrationPair {
                 for link in links {
                     guard let owner = entities[link.owner], let member = entities[link.member]
                     else { continue }
-                    draft.link(
-                        owner.name, link.name, link.side, member.name, link.back, link.backSide)
+                    if link.isLone {
+                        draft.link(owner.name, link.name, link.side, member.name)
+                    } else {
+                        draft.link(
+                            owner.name, link.name, link.side, member.name, link.back,
+                            link.backSide)
+                    }
                     draft.rename(owner.name, link.name, from: link.identifier)
                 }
             }
@@ -85,6 +92,7 @@ struct MigrationPair {
         new = old
         for _ in 0...dice.below(6) { edit() }
         for _ in 0..<dice.below(4) { descend() }
+        for place in old.links.indices where dice.hits(25) { isolate(place) }
     }
 
     // MARK: The versions
@@ -190,6 +198,15 @@ struct MigrationPair {
         }
     }
 
+    /// A link has no inverse, in both versions.
+    private mutating func isolate(_ place: Int) {
+        old.links[place].isLone = true
+        for other in new.links.indices
+        where new.links[other].identifier == old.links[place].identifier {
+            new.links[other].isLone = true
+        }
+    }
+
     /// An entity that nobody inherits from may go.
     private mutating func remove(_ index: Int) {
         guard new.entities.compactMap({ $0 }).count > 1,
@@ -218,8 +235,13 @@ struct MigrationPair {
         }
         for link in old.links {
             let (owners, others) = (all(of: link.owner, objects), all(of: link.member, objects))
+            // Who has no inverse is a member of one owner.
+            var free = Set(others)
             for owner in owners where dice.hits(66) {
-                let members = others.filter { _ in dice.hits(50) }
+                var members = others.filter { _ in dice.hits(50) }
+                if link.isLone, link.side != .one {
+                    members.removeAll { free.remove($0) == nil }
+                }
                 guard let one = members.first else { continue }
                 switch link.side {
                 case .one: owner.setValue(one, forKey: link.name)
@@ -323,7 +345,7 @@ struct MigrationPair {
 
     private func ends(_ link: Link) -> [End] {
         let (key, back) = (link.identifier, "back " + link.identifier)
-        return [
+        let ends = [
             End(
                 key: key, name: link.name, owner: link.owner, member: link.member,
                 isOrdered: keepsOrder(key, \.side)),
@@ -331,6 +353,7 @@ struct MigrationPair {
                 key: back, name: link.back, owner: link.member, member: link.owner,
                 isOrdered: keepsOrder(key, \.backSide)),
         ]
+        return link.isLone ? [ends[0]] : ends
     }
 
     /// Whether a side of a link is ordered in both versions.
@@ -344,10 +367,13 @@ struct MigrationPair {
         }
     }
 
-    /// Whether a link had many members and has one now.
+    /// Whether a link had many members and has one now, or many owners that share a member.
     private func isNarrowed(_ link: Link) -> Bool {
-        let former = old.links.first { $0.identifier == link.identifier }
-        return link.side == .one && former.map { $0.side != .one } ?? false
+        guard let former = old.links.first(where: { $0.identifier == link.identifier }) else {
+            return false
+        }
+        if link.isLone, former.side == .one, link.side != .one { return true }
+        return link.side == .one && former.side != .one
     }
 
     /// An image without what the oracle says nothing about.

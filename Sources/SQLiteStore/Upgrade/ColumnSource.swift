@@ -83,10 +83,11 @@ extension UpgradePlan {
         if let order = link.order { sources.append((order, .null)) }
         let match = move.match.relationships.first { $0.destination === relationship }
         guard let former = match?.source else {
-            if let pairs = LinkPairs(reverseOf: relationship, in: move, plan: self) {
-                let found = "(SELECT min(m) FROM (\(pairs.reversed.sql)) WHERE o = s.Z_PK)"
-                sources[0].1 = .expression(key(found, from: pairs.owner, to: link.destination))
+            let finds = LinkPairs.allReversed(of: relationship, in: move, plan: self).map {
+                "SELECT \(key("o", from: $0.owner, to: link.destination)) AS o FROM (\($0.sql)) "
+                    + "WHERE m = s.Z_PK"
             }
+            if !finds.isEmpty { sources[0].1 = first(of: finds) }
             return sources
         }
         guard let slot = move.old.toOneSlot(former.name) else {
@@ -170,8 +171,12 @@ extension UpgradePlan {
             "SELECT \(key("o", from: $0.owner, to: owner.number)) AS o FROM (\($0.sql)) "
                 + "WHERE m = s.Z_PK"
         }
-        sources[0].1 = .expression(
-            "(SELECT min(o) FROM (\(finds.joined(separator: " UNION ALL "))))")
+        sources[0].1 = first(of: finds)
         return sources
+    }
+
+    /// The lowest of the keys `o` that requests find.
+    private func first(of finds: [String]) -> ColumnSource {
+        .expression("(SELECT min(o) FROM (\(finds.joined(separator: " UNION ALL "))))")
     }
 }

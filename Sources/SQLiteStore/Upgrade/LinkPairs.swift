@@ -56,17 +56,16 @@ struct LinkPairs {
         }
     }
 
-    /// The links of the inverse of `relationship`, which itself is new to the rows of `move`; nil
-    /// where the inverse could not lead to them before.
-    init?(
-        reverseOf relationship: NSRelationshipDescription, in move: EntityMove, plan: UpgradePlan
-    ) {
-        guard let inverse = relationship.inverseRelationship,
-            let found = Self.matched(inverse, plan: plan).first,
-            let end = plan.old.layout.entity(found.member)?.entity,
-            move.old.entity.isKindOf(entity: end)
-        else { return nil }
-        self = found
+    /// The links of the inverse of `relationship`, which itself is new to the rows of `move`, of
+    /// each entity that has the inverse; none where it could not lead to them before.
+    static func allReversed(
+        of relationship: NSRelationshipDescription, in move: EntityMove, plan: UpgradePlan
+    ) -> [LinkPairs] {
+        guard let inverse = relationship.inverseRelationship else { return [] }
+        return matched(inverse, plan: plan).filter { pairs in
+            guard let end = plan.old.layout.entity(pairs.member)?.entity else { return false }
+            return move.old.entity.isKindOf(entity: end)
+        }
     }
 
     /// What the links of a new relationship of `owner` come from: its own former links, else its

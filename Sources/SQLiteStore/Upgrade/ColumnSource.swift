@@ -13,6 +13,14 @@ enum ColumnSource {
     /// SQL over a row of the old table.
     case expression(String)
 
+    /// The column of the old table that the values stand in as they are; nil for others.
+    var column: String? {
+        switch self {
+        case .column(let name), .columnOr(let name, _): name
+        case .null, .value, .expression: nil
+        }
+    }
+
     /// The SQL and the values to bind.
     var sql: (text: String, values: [SQLiteValue]) {
         switch self {

@@ -152,7 +152,8 @@ extension UpgradePlan {
         }
     }
 
-    private func isInherited(
+    /// Whether an entity of the new schema has a relationship of its parent.
+    func isInherited(
         _ relationship: NSRelationshipDescription, by owner: EntityLayout
     ) -> Bool {
         SchemaBuilder.parent(of: owner, in: new.layout)?.entity
@@ -165,7 +166,10 @@ extension UpgradePlan {
     ) -> [(String, ColumnSource)] {
         var sources: [(String, ColumnSource)] = [(members.key, .null)]
         if let order = members.order { sources.append((order, .null)) }
-        let all = LinkPairs.all(of: relationship, owner, plan: self)
+        // In another tree the members' keys are other rows'.
+        let all = LinkPairs.all(of: relationship, owner, plan: self).filter {
+            old.columns(of: $0.member)?.root == move.oldColumns.root
+        }
         guard let pairs = all.first else { return sources }
         if all.count == 1, pairs.memberTable == move.oldColumns.table,
             let column = pairs.ownerColumn,

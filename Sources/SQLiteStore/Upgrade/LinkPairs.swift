@@ -8,6 +8,8 @@ struct LinkPairs {
     /// The old entities at the ends.
     let owner: Int32
     let member: Int32
+    /// The old entities that, with all that inherit from them, may be at the ends.
+    let ends: (owner: NSEntityDescription, member: NSEntityDescription)
     /// The old table of the members where a column of it names the owner, with the columns.
     private(set) var memberTable: String?
     private(set) var ownerColumn: String?
@@ -25,11 +27,13 @@ struct LinkPairs {
     /// Nil where the old store does not hold the links.
     init?(of relationship: NSRelationshipDescription, in move: EntityMove, plan: UpgradePlan) {
         let columns = move.oldColumns
+        guard let end = relationship.destinationEntity else { return nil }
         owner = move.old.number
         if let slot = move.old.toOneSlot(relationship.name) {
             let link = columns.toOnes[slot]
             guard plan.old.layout.entity(link.destination) != nil else { return nil }
             member = link.destination
+            ends = (move.old.entity, end)
             let condition = columns.condition.map { " AND \($0)" } ?? ""
             sql =
                 "SELECT Z_PK AS o, \(link.key) AS m, NULL AS ord, \(link.order ?? "NULL") AS inv "
@@ -37,6 +41,7 @@ struct LinkPairs {
             return
         }
         guard let slot = move.old.toManySlot(relationship.name) else { return nil }
+        ends = (relationship.entity, end)
         switch columns.toManys[slot] {
         case .inverse(let members), .owned(let members):
             member = members.member
@@ -77,14 +82,20 @@ struct LinkPairs {
         if !own.isEmpty { return own }
         guard let inverse = relationship.inverseRelationship else { return [] }
         return matched(inverse, plan: plan).map { pairs in
-            LinkPairs(sql: pairs.reversed.sql, owner: pairs.member, member: pairs.owner)
+            LinkPairs(
+                sql: pairs.reversed.sql, owner: pairs.member, member: pairs.owner,
+                ends: (pairs.ends.member, pairs.ends.owner))
         }
     }
 
-    private init(sql: String, owner: Int32, member: Int32) {
+    private init(
+        sql: String, owner: Int32, member: Int32,
+        ends: (owner: NSEntityDescription, member: NSEntityDescription)
+    ) {
         self.sql = sql
         self.owner = owner
         self.member = member
+        self.ends = ends
     }
 
     /// The former links of a relationship, wherever in the tree they were declared.

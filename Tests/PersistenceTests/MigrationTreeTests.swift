@@ -287,4 +287,32 @@ import Testing
         }
         if kind == .sqlite { try bench.expectFreshShape(model(true)) }
     }
+
+    /// Of several members the first that may stay does, whoever comes before it.
+    @Test(arguments: files, [TestModel.Side.many, .ordered])
+    func ofSeveralOneOfTheNewEntityStays(_ kind: StoreKind, _ side: TestModel.Side) throws {
+        let bench = try MigrationBench(kind)
+        func model(_ side: TestModel.Side, _ member: String) -> NSManagedObjectModel {
+            VersionDraft.model { draft in
+                draft.entity("Person", [text("name")])
+                draft.entity("Employee", below: "Person")
+                draft.entity("Group", [text("name")])
+                draft.link("Group", "members", side, member, "groups", .many)
+            }
+        }
+        try bench.fill(model(side, "Person")) { context throws in
+            let group = context.make("Group", ["name": "G"])
+            for entity in ["Person", "Employee"] {
+                let member = context.make(entity, ["name": entity])
+                member.setValue(Set([group]), forKey: "groups")
+                try context.save()
+            }
+        }
+        let next = model(.one, "Employee")
+        try bench.open(next) { context throws in
+            #expect(try context.one("Group", "G").names("members") == ["Employee"])
+            #expect(try context.one("Employee", "Employee").names("groups") == ["G"])
+        }
+        if kind == .sqlite { try bench.expectFreshShape(next) }
+    }
 }

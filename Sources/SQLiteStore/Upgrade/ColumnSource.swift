@@ -93,7 +93,7 @@ extension UpgradePlan {
         guard let former = match?.source else {
             let finds = LinkPairs.allReversed(of: relationship, in: move, plan: self).map {
                 "SELECT \(key("o", from: $0.owner, to: link.destination)) AS o FROM (\($0.sql)) "
-                    + "WHERE m = s.Z_PK"
+                    + "WHERE m = s.Z_PK\(staying("o", $0.owner, $0.ends.owner, relationship))"
             }
             if !finds.isEmpty { sources[0].1 = first(of: finds) }
             return sources
@@ -101,8 +101,10 @@ extension UpgradePlan {
         guard let slot = move.old.toOneSlot(former.name) else {
             if let pairs = LinkPairs(of: former, in: move, plan: self) {
                 // Of several members the first stays: by its place, else by its key.
+                let only = staying("m", pairs.member, pairs.ends.member, relationship)
                 let found =
-                    "(SELECT m FROM (\(pairs.sql)) WHERE o = s.Z_PK ORDER BY ord, m LIMIT 1)"
+                    "(SELECT m FROM (\(pairs.sql)) WHERE o = s.Z_PK\(only) "
+                    + "ORDER BY ord, m LIMIT 1)"
                 sources[0].1 = .expression(key(found, from: pairs.member, to: link.destination))
             }
             return sources
@@ -121,6 +123,23 @@ extension UpgradePlan {
             sources[place].1 = .column(oldOrder)
         }
         return sources
+    }
+
+    /// The condition that the old row with a key, of the family of `end`, is of an entity that the
+    /// relationship leads to now; empty where all are.
+    private func staying(
+        _ key: String, _ number: Int32, _ end: NSEntityDescription,
+        _ relationship: NSRelationshipDescription
+    ) -> String {
+        guard let wanted = relationship.destinationEntity, !remains(end, within: wanted),
+            let columns = old.columns(of: number), columns.condition != nil
+        else { return "" }
+        let entities = moves.filter {
+            $0.oldColumns.root == columns.root && $0.new.entity.isKindOf(entity: wanted)
+        }
+        let list = entities.map { "\($0.old.number)" }.joined(separator: ", ")
+        return " AND EXISTS (SELECT 1 FROM \(former(columns.table)) AS t "
+            + "WHERE t.Z_PK = \(key) AND t.Z_ENT IN (\(list)))"
     }
 
     /// The number of the entity a link leads to: of the row's old number, or of the one entity that

@@ -20,6 +20,8 @@ struct MigrationPair {
         var member: Int
         var side: TestModel.Side
         var backSide: TestModel.Side
+        /// Without an inverse.
+        var isLone = false
     }
 
     struct Entity {
@@ -40,6 +42,12 @@ struct MigrationPair {
             return [entity] + (entity.parent.map(line) ?? [])
         }
 
+        /// Whether an entity is another, or inherits from it.
+        func isKind(_ index: Int, of other: Int) -> Bool {
+            guard let entity = entities[index] else { return false }
+            return index == other || (entity.parent.map { isKind($0, of: other) } ?? false)
+        }
+
         var model: NSManagedObjectModel {
             VersionDraft.model { draft in
                 for entity in entities.compactMap({ $0 }) {
@@ -51,8 +59,13 @@ struct MigrationPair {
                 for link in links {
                     guard let owner = entities[link.owner], let member = entities[link.member]
                     else { continue }
-                    draft.link(
-                        owner.name, link.name, link.side, member.name, link.back, link.backSide)
+                    if link.isLone {
+                        draft.link(owner.name, link.name, link.side, member.name)
+                    } else {
+                        draft.link(
+                            owner.name, link.name, link.side, member.name, link.back,
+                            link.backSide)
+                    }
                     draft.rename(owner.name, link.name, from: link.identifier)
                 }
             }
@@ -78,6 +91,8 @@ struct MigrationPair {
         begin()
         new = old
         for _ in 0...dice.below(6) { edit() }
+        for _ in 0..<dice.below(4) { descend() }
+        for place in old.links.indices where dice.hits(25) { isolate(place) }
     }
 
     // MARK: The versions
@@ -167,6 +182,31 @@ struct MigrationPair {
         new.entities[parent]?.attributes.append(entity.attributes[place])
     }
 
+    /// An attribute, or an end of a link, moves down to an entity that inherits.
+    private mutating func descend() {
+        let index = dice.below(new.entities.count)
+        let below = new.entities.indices.filter { new.entities[$0]?.parent == index }
+        guard let entity = new.entities[index], let child = dice.pick(below) else { return }
+        if dice.hits(50), let place = ownPlace(entity) {
+            new.entities[index]?.attributes.remove(at: place)
+            new.entities[child]?.attributes.append(entity.attributes[place])
+            return
+        }
+        for place in new.links.indices where dice.hits(50) {
+            if new.links[place].owner == index { new.links[place].owner = child }
+            if new.links[place].member == index, dice.hits(50) { new.links[place].member = child }
+        }
+    }
+
+    /// A link has no inverse, in both versions.
+    private mutating func isolate(_ place: Int) {
+        old.links[place].isLone = true
+        for other in new.links.indices
+        where new.links[other].identifier == old.links[place].identifier {
+            new.links[other].isLone = true
+        }
+    }
+
     /// An entity that nobody inherits from may go.
     private mutating func remove(_ index: Int) {
         guard new.entities.compactMap({ $0 }).count > 1,
@@ -194,8 +234,14 @@ struct MigrationPair {
             }
         }
         for link in old.links {
-            for owner in objects[link.owner] ?? [] where dice.hits(66) {
-                let members = (objects[link.member] ?? []).filter { _ in dice.hits(50) }
+            let (owners, others) = (all(of: link.owner, objects), all(of: link.member, objects))
+            // Who has no inverse is a member of one owner.
+            var free = Set(others)
+            for owner in owners where dice.hits(66) {
+                var members = others.filter { _ in dice.hits(50) }
+                if link.isLone, link.side != .one {
+                    members.removeAll { free.remove($0) == nil }
+                }
                 guard let one = members.first else { continue }
                 switch link.side {
                 case .one: owner.setValue(one, forKey: link.name)
@@ -204,6 +250,11 @@ struct MigrationPair {
                 }
             }
         }
+    }
+
+    /// The objects of an old entity and of those that inherit from it.
+    private func all(of entity: Int, _ objects: [Int: [NSManagedObject]]) -> [NSManagedObject] {
+        old.entities.indices.filter { old.isKind($0, of: entity) }.flatMap { objects[$0] ?? [] }
     }
 
     /// An object as plain values: by the identifiers of what it has.
@@ -240,17 +291,9 @@ struct MigrationPair {
                     let value = object.value(forKey: attribute.name)
                     plain.values[attribute.identifier] = value.map { "\($0)" } ?? "nil"
                 }
-                for link in version.links where link.owner == index {
-                    plain.links[link.identifier] = Set(object.names(link.name))
-                    if keepsOrder(link.identifier, \.side) {
-                        plain.orders[link.identifier] = object.names(link.name)
-                    }
-                }
-                for link in version.links where link.member == index {
-                    plain.links["back " + link.identifier] = Set(object.names(link.back))
-                    if keepsOrder(link.identifier, \.backSide) {
-                        plain.orders["back " + link.identifier] = object.names(link.back)
-                    }
+                for end in version.links.flatMap(ends) where version.isKind(index, of: end.owner) {
+                    plain.links[end.key] = Set(object.names(end.name))
+                    if end.isOrdered { plain.orders[end.key] = object.names(end.name) }
                 }
                 image[plain.name] = plain
             }
@@ -259,8 +302,8 @@ struct MigrationPair {
     }
 
     /// What becomes of an image of the old version: values keep their identifiers, what is new gets
-    /// its default, and links end where an object is gone. Of several members where one may stay,
-    /// nothing is said.
+    /// its default, and links end where an object is gone, or of no entity that the link knows. Of
+    /// several members where one may stay, nothing is said.
     func expected(_ image: [String: Plain]) -> [String: Plain] {
         let staying = image.filter { _, plain in
             Int(plain.entity).map { new.entities[$0] != nil } ?? false
@@ -273,17 +316,44 @@ struct MigrationPair {
                     plain.values[attribute.identifier] ?? attribute.fallback.map { "\($0)" }
                     ?? "nil"
             }
-            for link in new.links {
-                for (key, end) in [
-                    (link.identifier, link.owner), ("back " + link.identifier, link.member),
-                ]
-                where end == index && !isNarrowed(link) {
-                    made.links[key] = (plain.links[key] ?? []).filter { staying[$0] != nil }
-                    made.orders[key] = plain.orders[key]?.filter { staying[$0] != nil }
+            for end in new.links.filter({ !isNarrowed($0) }).flatMap(ends)
+            where new.isKind(index, of: end.owner) {
+                func stays(_ name: String) -> Bool {
+                    guard let entity = staying[name].flatMap({ Int($0.entity) }) else {
+                        return false
+                    }
+                    return new.isKind(entity, of: end.member)
+                }
+                made.links[end.key] = (plain.links[end.key] ?? []).filter(stays)
+                if end.isOrdered {
+                    made.orders[end.key] = (plain.orders[end.key] ?? []).filter(stays)
                 }
             }
             return made
         }
+    }
+
+    /// A link seen from one of its ends.
+    private struct End {
+        var key: String
+        var name: String
+        var owner: Int
+        var member: Int
+        /// In both versions.
+        var isOrdered: Bool
+    }
+
+    private func ends(_ link: Link) -> [End] {
+        let (key, back) = (link.identifier, "back " + link.identifier)
+        let ends = [
+            End(
+                key: key, name: link.name, owner: link.owner, member: link.member,
+                isOrdered: keepsOrder(key, \.side)),
+            End(
+                key: back, name: link.back, owner: link.member, member: link.owner,
+                isOrdered: keepsOrder(key, \.backSide)),
+        ]
+        return link.isLone ? [ends[0]] : ends
     }
 
     /// Whether a side of a link is ordered in both versions.
@@ -297,10 +367,13 @@ struct MigrationPair {
         }
     }
 
-    /// Whether a link had many members and has one now.
+    /// Whether a link had many members and has one now, or many owners that share a member.
     private func isNarrowed(_ link: Link) -> Bool {
-        let former = old.links.first { $0.identifier == link.identifier }
-        return link.side == .one && former.map { $0.side != .one } ?? false
+        guard let former = old.links.first(where: { $0.identifier == link.identifier }) else {
+            return false
+        }
+        if link.isLone, former.side == .one, link.side != .one { return true }
+        return link.side == .one && former.side != .one
     }
 
     /// An image without what the oracle says nothing about.

@@ -328,4 +328,96 @@ import Testing
         }
         try bench.expectFreshShape(model(true))
     }
+
+    /// A model of photos, whose images may have files of their own.
+    private func photos(
+        _ isExternal: Bool, in owner: String = "Photo", optional: Bool = true
+    ) -> NSManagedObjectModel {
+        VersionDraft.model { draft in
+            let image = TestModel.attribute("image", .binaryDataAttributeType)
+            image.allowsExternalBinaryDataStorage = isExternal
+            image.isOptional = optional
+            draft.entity("Photo", [text("name")] + (owner == "Photo" ? [image] : []))
+            draft.entity("Poster", owner == "Photo" ? [] : [image], below: "Photo")
+        }
+    }
+
+    private let image = Data(repeating: 7, count: 200_000)
+
+    private func fillPhotos(_ context: NSManagedObjectContext) {
+        for entity in ["Photo", "Poster"] {
+            _ = context.make(entity, ["name": entity, "image": image])
+        }
+        _ = context.make("Photo", ["name": "small", "image": Data([1, 2])])
+    }
+
+    private func values(_ bench: MigrationBench) -> URL {
+        bench.folder.appendingPathComponent(".store_SUPPORT/_EXTERNAL_DATA")
+    }
+
+    /// The files of large values, in the order of their names.
+    private func valueFiles(_ bench: MigrationBench) -> [String] {
+        let found = try? FileManager.default.contentsOfDirectory(atPath: values(bench).path)
+        return (found ?? []).sorted()
+    }
+
+    @Test func valuesThatComeIntoTheirRowsLeaveNoFiles() throws {
+        let bench = try MigrationBench()
+        try bench.fill(photos(true), fillPhotos)
+        #expect(valueFiles(bench).count == 2)
+        try bench.open(photos(false)) { context throws in
+            for name in ["Photo", "Poster"] {
+                let photo = try context.one("Photo", name)
+                #expect(photo.value(forKey: "image") as? Data == image)
+            }
+            let small = try context.one("Photo", "small")
+            #expect(small.value(forKey: "image") as? Data == Data([1, 2]))
+        }
+        try bench.open(photos(false)) { _ in }
+        #expect(valueFiles(bench).isEmpty)
+        try bench.expectFreshShape(photos(false))
+    }
+
+    @Test func valuesThatMoveDownLeaveNoFilesOfOthers() throws {
+        let bench = try MigrationBench()
+        try bench.fill(photos(true), fillPhotos)
+        try bench.open(photos(true, in: "Poster")) { context throws in
+            let poster = try context.one("Poster", "Poster")
+            #expect(poster.value(forKey: "image") as? Data == image)
+        }
+        try bench.open(photos(true, in: "Poster")) { context throws in
+            let poster = try context.one("Poster", "Poster")
+            #expect(poster.value(forKey: "image") as? Data == image)
+        }
+        #expect(valueFiles(bench).count == 1)
+    }
+
+    /// The value itself would be lost for good: nothing is changed until its file is there again.
+    @Test(arguments: [true, false])
+    func aValueWhoseFileIsGoneStopsItsWayIntoTheRow(_ isOptional: Bool) throws {
+        let bench = try MigrationBench()
+        try bench.fill(photos(true), fillPhotos)
+        let aside = bench.folder.appendingPathComponent("aside")
+        let file = values(bench).appendingPathComponent(try #require(valueFiles(bench).first))
+        try FileManager.default.moveItem(at: file, to: aside)
+        let next = photos(false, optional: isOptional)
+        let error = try cocoaError { try bench.open(next) { _ in } }
+        #expect(error.code == NSMigrationError)
+        let cause = try #require(error.userInfo[NSUnderlyingErrorKey] as? NSError)
+        #expect(cause.code == NSMigrationError)
+        #expect(cause.userInfo["attribute"] as? String == "image")
+        #expect(cause.localizedDescription.contains(file.lastPathComponent))
+        // The rows name their files still.
+        try bench.open(photos(true), options: [:]) { context throws in
+            #expect(try context.all("Photo").count == 3)
+        }
+        #expect(valueFiles(bench).count == 1)
+        try FileManager.default.moveItem(at: aside, to: file)
+        try bench.open(next) { context throws in
+            for name in ["Photo", "Poster"] {
+                let photo = try context.one("Photo", name)
+                #expect(photo.value(forKey: "image") as? Data == image)
+            }
+        }
+    }
 }

@@ -141,6 +141,14 @@ enum MigrationErrors {
                 NSMigrationConstraintViolationError,
                 "Objects of \(refusal.entity ?? "") have equal values of \(refusal.subject), which "
                     + "the new model wants unique; change them before.", userInfo)
+        case .missingFile(let name):
+            userInfo["attribute"] = refusal.subject
+            userInfo["reason"] = "the file of a value is missing"
+            return PersistenceErrors.make(
+                NSMigrationError,
+                "The file \(name) of a value of \(refusal.subject) of \(refusal.entity ?? "") is "
+                    + "missing among the store's large values, and the new model keeps such values "
+                    + "in their rows; bring it back, or give that object another before.", userInfo)
         }
     }
 

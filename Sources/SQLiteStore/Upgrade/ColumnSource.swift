@@ -13,6 +13,14 @@ enum ColumnSource {
     /// SQL over a row of the old table.
     case expression(String)
 
+    /// The column of the old table that the values stand in as they are; nil for others.
+    var column: String? {
+        switch self {
+        case .column(let name), .columnOr(let name, _): name
+        case .null, .value, .expression: nil
+        }
+    }
+
     /// The SQL and the values to bind.
     var sql: (text: String, values: [SQLiteValue]) {
         switch self {
@@ -83,17 +91,20 @@ extension UpgradePlan {
         if let order = link.order { sources.append((order, .null)) }
         let match = move.match.relationships.first { $0.destination === relationship }
         guard let former = match?.source else {
-            if let pairs = LinkPairs(reverseOf: relationship, in: move, plan: self) {
-                let found = "(SELECT min(m) FROM (\(pairs.reversed.sql)) WHERE o = s.Z_PK)"
-                sources[0].1 = .expression(key(found, from: pairs.owner, to: link.destination))
+            let finds = LinkPairs.allReversed(of: relationship, in: move, plan: self).map {
+                "SELECT \(key("o", from: $0.owner, to: link.destination)) AS o FROM (\($0.sql)) "
+                    + "WHERE m = s.Z_PK\(staying("o", $0.owner, $0.ends.owner, relationship))"
             }
+            if !finds.isEmpty { sources[0].1 = first(of: finds) }
             return sources
         }
         guard let slot = move.old.toOneSlot(former.name) else {
             if let pairs = LinkPairs(of: former, in: move, plan: self) {
                 // Of several members the first stays: by its place, else by its key.
+                let only = staying("m", pairs.member, pairs.ends.member, relationship)
                 let found =
-                    "(SELECT m FROM (\(pairs.sql)) WHERE o = s.Z_PK ORDER BY ord, m LIMIT 1)"
+                    "(SELECT m FROM (\(pairs.sql)) WHERE o = s.Z_PK\(only) "
+                    + "ORDER BY ord, m LIMIT 1)"
                 sources[0].1 = .expression(key(found, from: pairs.member, to: link.destination))
             }
             return sources
@@ -112,6 +123,23 @@ extension UpgradePlan {
             sources[place].1 = .column(oldOrder)
         }
         return sources
+    }
+
+    /// The condition that the old row with a key, of the family of `end`, is of an entity that the
+    /// relationship leads to now; empty where all are.
+    private func staying(
+        _ key: String, _ number: Int32, _ end: NSEntityDescription,
+        _ relationship: NSRelationshipDescription
+    ) -> String {
+        guard let wanted = relationship.destinationEntity, !remains(end, within: wanted),
+            let columns = old.columns(of: number), columns.condition != nil
+        else { return "" }
+        let entities = moves.filter {
+            $0.oldColumns.root == columns.root && $0.new.entity.isKindOf(entity: wanted)
+        }
+        let list = entities.map { "\($0.old.number)" }.joined(separator: ", ")
+        return " AND EXISTS (SELECT 1 FROM \(former(columns.table)) AS t "
+            + "WHERE t.Z_PK = \(key) AND t.Z_ENT IN (\(list)))"
     }
 
     /// The number of the entity a link leads to: of the row's old number, or of the one entity that
@@ -143,7 +171,8 @@ extension UpgradePlan {
         }
     }
 
-    private func isInherited(
+    /// Whether an entity of the new schema has a relationship of its parent.
+    func isInherited(
         _ relationship: NSRelationshipDescription, by owner: EntityLayout
     ) -> Bool {
         SchemaBuilder.parent(of: owner, in: new.layout)?.entity
@@ -156,7 +185,10 @@ extension UpgradePlan {
     ) -> [(String, ColumnSource)] {
         var sources: [(String, ColumnSource)] = [(members.key, .null)]
         if let order = members.order { sources.append((order, .null)) }
-        let all = LinkPairs.all(of: relationship, owner, plan: self)
+        // In another tree the members' keys are other rows'.
+        let all = LinkPairs.all(of: relationship, owner, plan: self).filter {
+            old.columns(of: $0.member)?.root == move.oldColumns.root
+        }
         guard let pairs = all.first else { return sources }
         if all.count == 1, pairs.memberTable == move.oldColumns.table,
             let column = pairs.ownerColumn,
@@ -170,8 +202,12 @@ extension UpgradePlan {
             "SELECT \(key("o", from: $0.owner, to: owner.number)) AS o FROM (\($0.sql)) "
                 + "WHERE m = s.Z_PK"
         }
-        sources[0].1 = .expression(
-            "(SELECT min(o) FROM (\(finds.joined(separator: " UNION ALL "))))")
+        sources[0].1 = first(of: finds)
         return sources
+    }
+
+    /// The lowest of the keys `o` that requests find.
+    private func first(of finds: [String]) -> ColumnSource {
+        .expression("(SELECT min(o) FROM (\(finds.joined(separator: " UNION ALL "))))")
     }
 }

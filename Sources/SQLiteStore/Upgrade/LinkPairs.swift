@@ -8,6 +8,8 @@ struct LinkPairs {
     /// The old entities at the ends.
     let owner: Int32
     let member: Int32
+    /// The old entities that, with all that inherit from them, may be at the ends.
+    let ends: (owner: NSEntityDescription, member: NSEntityDescription)
     /// The old table of the members where a column of it names the owner, with the columns.
     private(set) var memberTable: String?
     private(set) var ownerColumn: String?
@@ -25,11 +27,13 @@ struct LinkPairs {
     /// Nil where the old store does not hold the links.
     init?(of relationship: NSRelationshipDescription, in move: EntityMove, plan: UpgradePlan) {
         let columns = move.oldColumns
+        guard let end = relationship.destinationEntity else { return nil }
         owner = move.old.number
         if let slot = move.old.toOneSlot(relationship.name) {
             let link = columns.toOnes[slot]
             guard plan.old.layout.entity(link.destination) != nil else { return nil }
             member = link.destination
+            ends = (move.old.entity, end)
             let condition = columns.condition.map { " AND \($0)" } ?? ""
             sql =
                 "SELECT Z_PK AS o, \(link.key) AS m, NULL AS ord, \(link.order ?? "NULL") AS inv "
@@ -37,6 +41,7 @@ struct LinkPairs {
             return
         }
         guard let slot = move.old.toManySlot(relationship.name) else { return nil }
+        ends = (relationship.entity, end)
         switch columns.toManys[slot] {
         case .inverse(let members), .owned(let members):
             member = members.member
@@ -56,17 +61,16 @@ struct LinkPairs {
         }
     }
 
-    /// The links of the inverse of `relationship`, which itself is new to the rows of `move`; nil
-    /// where the inverse could not lead to them before.
-    init?(
-        reverseOf relationship: NSRelationshipDescription, in move: EntityMove, plan: UpgradePlan
-    ) {
-        guard let inverse = relationship.inverseRelationship,
-            let found = Self.matched(inverse, plan: plan).first,
-            let end = plan.old.layout.entity(found.member)?.entity,
-            move.old.entity.isKindOf(entity: end)
-        else { return nil }
-        self = found
+    /// The links of the inverse of `relationship`, which itself is new to the rows of `move`, of
+    /// each entity that has the inverse; none where it could not lead to them before.
+    static func allReversed(
+        of relationship: NSRelationshipDescription, in move: EntityMove, plan: UpgradePlan
+    ) -> [LinkPairs] {
+        guard let inverse = relationship.inverseRelationship else { return [] }
+        return matched(inverse, plan: plan).filter { pairs in
+            guard let end = plan.old.layout.entity(pairs.member)?.entity else { return false }
+            return move.old.entity.isKindOf(entity: end)
+        }
     }
 
     /// What the links of a new relationship of `owner` come from: its own former links, else its
@@ -78,14 +82,20 @@ struct LinkPairs {
         if !own.isEmpty { return own }
         guard let inverse = relationship.inverseRelationship else { return [] }
         return matched(inverse, plan: plan).map { pairs in
-            LinkPairs(sql: pairs.reversed.sql, owner: pairs.member, member: pairs.owner)
+            LinkPairs(
+                sql: pairs.reversed.sql, owner: pairs.member, member: pairs.owner,
+                ends: (pairs.ends.member, pairs.ends.owner))
         }
     }
 
-    private init(sql: String, owner: Int32, member: Int32) {
+    private init(
+        sql: String, owner: Int32, member: Int32,
+        ends: (owner: NSEntityDescription, member: NSEntityDescription)
+    ) {
         self.sql = sql
         self.owner = owner
         self.member = member
+        self.ends = ends
     }
 
     /// The former links of a relationship, wherever in the tree they were declared.

@@ -30,7 +30,9 @@ struct LinkUpgrade {
     ) throws {
         let table = move.newColumns.table
         let former = move.match.relationships.first { $0.destination === relationship }?.source
-        guard let target = link.destinationTable else { return }
+        guard let target = link.destinationTable, let end = relationship.destinationEntity else {
+            return
+        }
         if former?.isToMany ?? (relationship.inverseRelationship != nil),
             let companion = link.companion
         {
@@ -39,11 +41,15 @@ struct LinkUpgrade {
                     + "(SELECT t.Z_ENT FROM \(target) AS t WHERE t.Z_PK = \(table).\(link.key)) "
                     + "WHERE Z_ENT = \(move.new.number) AND \(link.key) NOT NULL")
         }
-        guard let former else { return }
-        if !plan.leadsWhole(former, relationship) {
-            let end = row(of: link.destination, target, key: "\(table).\(link.key)")
-            try clear(link, in: move, where: "NOT EXISTS (\(end))")
+        let isWhole =
+            former.map { plan.leadsWhole($0, relationship) }
+            ?? LinkPairs.allReversed(of: relationship, in: move, plan: plan)
+            .allSatisfy { plan.remains($0.ends.owner, within: end) }
+        if !isWhole {
+            let row = row(of: end, target, key: "\(table).\(link.key)")
+            try clear(link, in: move, where: "NOT EXISTS (\(row))")
         }
+        guard let former else { return }
         try settleOneToOne(relationship, link, former, in: move)
     }
 
@@ -76,26 +82,31 @@ struct LinkUpgrade {
                 + "AND t.\(back) = \(table).Z_PK)")
     }
 
-    /// The row of an entity's family that has a key.
-    private func row(of entity: Int32, _ table: String, key: String) -> String {
-        let family = plan.new.layout.entity(entity).map { plan.new.layout.family(of: $0) } ?? []
-        let list = family.map { "\($0)" }.joined(separator: ", ")
-        return "SELECT 1 FROM \(table) AS t WHERE t.Z_PK = \(key) AND t.Z_ENT IN (\(list))"
+    /// The row of an entity's family that has a key. Some tables of one entity have no numbers.
+    private func row(of entity: NSEntityDescription, _ table: String, key: String) -> String {
+        let family = plan.new.layout.members.filter { $0.entity.isKindOf(entity: entity) }
+            .map(\.number)
+        let found = "SELECT 1 FROM \(table) AS t WHERE t.Z_PK = \(key)"
+        if family.count == 1, plan.new.columns(of: family[0])?.condition == nil { return found }
+        return "\(found) AND t.Z_ENT IN (\(family.map(String.init).joined(separator: ", ")))"
     }
 
     // MARK: To-manys
 
     private func settle(_ join: NewJoin) throws {
-        guard !plan.mapping.removed.isEmpty,
-            let owner = plan.new.columns(of: join.owner.number)
+        guard let owner = plan.new.columns(of: join.owner.number),
+            let end = join.relationship.destinationEntity
         else { return }
-        let side = join.side
-        for (column, table) in [
-            (side.owner, owner.table), (side.member, side.destinationTable),
+        let (side, start) = (join.side, join.relationship.entity)
+        let isWhole = join.pairs.allSatisfy {
+            plan.remains($0.ends.owner, within: start) && plan.remains($0.ends.member, within: end)
+        }
+        if isWhole, plan.mapping.removed.isEmpty { return }
+        for (column, entity, table) in [
+            (side.owner, start, owner.table), (side.member, end, side.destinationTable),
         ] {
-            try connection.run(
-                "DELETE FROM \(side.table) WHERE NOT EXISTS "
-                    + "(SELECT 1 FROM \(table) AS t WHERE t.Z_PK = \(side.table).\(column))")
+            let row = row(of: entity, table, key: "\(side.table).\(column)")
+            try connection.run("DELETE FROM \(side.table) WHERE NOT EXISTS (\(row))")
         }
     }
 
@@ -108,18 +119,32 @@ struct LinkUpgrade {
         case .inverse(let members):
             if isFresh { try number(members, pairs: pairs) }
         case .owned(let members):
-            if !plan.mapping.removed.isEmpty, let owner = plan.new.columns(of: entity.number) {
-                try connection.run(
-                    "UPDATE \(members.table) SET \(members.key) = NULL WHERE \(members.key) "
-                        + "NOT NULL AND NOT EXISTS (SELECT 1 FROM \(owner.table) AS t "
-                        + "WHERE t.Z_PK = \(members.table).\(members.key))")
-            }
+            try clear(members, of: entity, relationship, pairs)
             if isFresh { try number(members, pairs: pairs) }
         case .join(let side):
             guard isFresh, let order = side.order, !pairs.isEmpty else { return }
             try number(side.table, "rowid", owner: side.owner, by: side.member, order)
         case .absent: break
         }
+    }
+
+    /// Lets members go whose owner is gone, or has no such relationship any more.
+    private func clear(
+        _ members: MemberColumns, of entity: EntityLayout,
+        _ relationship: NSRelationshipDescription, _ pairs: [LinkPairs]
+    ) throws {
+        let isWhole = pairs.allSatisfy {
+            plan.remains($0.ends.owner, within: relationship.entity)
+        }
+        guard !isWhole || !plan.mapping.removed.isEmpty,
+            !plan.isInherited(relationship, by: entity),
+            let owner = plan.new.columns(of: entity.number)
+        else { return }
+        let cleared = [members.key, members.order].compactMap { $0.map { "\($0) = NULL" } }
+        let row = row(of: relationship.entity, owner.table, key: "\(members.table).\(members.key)")
+        try connection.run(
+            "UPDATE \(members.table) SET \(cleared.joined(separator: ", ")) "
+                + "WHERE \(members.key) NOT NULL AND NOT EXISTS (\(row))")
     }
 
     private func number(_ members: MemberColumns, pairs: [LinkPairs]) throws {

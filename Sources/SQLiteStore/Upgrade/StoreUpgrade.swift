@@ -31,41 +31,32 @@ struct StoreUpgrade {
         let mark = platform.randomness.uuid()
         let marks = files.flatMap { $0.exist ? $0 : nil }
         try marks?.putMark(mark)
+        let losesValues: Bool
         do {
-            try connection.transaction(.immediate) { try upgrade(connection) }
+            losesValues = try connection.transaction(.immediate) {
+                try upgrade(connection, files)
+            }
         } catch {
             marks?.removeMark(mark)
             throw error
         }
         // The mark stays where values may have lost their rows: the next opening looks.
-        if !losesExternalValues { marks?.removeMark(mark) }
-    }
-
-    private var losesExternalValues: Bool {
-        let kept = Set(
-            mapping.matches.flatMap(\.attributes).compactMap {
-                $0.source.map(ObjectIdentifier.init)
-            }
-        )
-        return source.entities.flatMap(\.declaredProperties).contains { property in
-            guard let attribute = property as? NSAttributeDescription else { return false }
-            return attribute.allowsExternalBinaryDataStorage
-                && (!kept.contains(ObjectIdentifier(attribute))
-                    || mapping.removed.contains { $0.attributesByName[attribute.name] != nil })
-        }
+        if !losesValues { marks?.removeMark(mark) }
     }
 
     private func newSchema() throws -> StoreSchema {
         try ModelFacts.schema(destination, configuration, numbers: nil)
     }
 
-    private func upgrade(_ connection: Connection) throws {
+    /// Returns whether large values lost their rows.
+    private func upgrade(_ connection: Connection, _ files: ExternalFiles?) throws -> Bool {
         let former = try StoreMetadata(reading: connection, path: file.path)
         let entities = destination.entities(forConfigurationName: configuration) ?? []
         let hashes = destination.versionHashes(of: entities)
         // Another process may have been faster.
-        if former.hashes == hashes { return }
+        if former.hashes == hashes { return false }
         let plan = try plan(connection, of: former)
+        try plan.refuseMissingFiles(files, connection)
         try finishFormerWork(connection, plan)
         var tables = TableUpgrade(plan: plan, connection: connection)
         try tables.run(telling: tell)
@@ -85,6 +76,7 @@ struct StoreUpgrade {
         try connection.script(BookkeepingTables.modelCache)
         try ModelCache.write(destination, to: connection)
         try platform.faults.reach("upgrade.beforeCommit")
+        return plan.losesExternalValues
     }
 
     /// What an earlier upgrade left would be taken for tables and columns of the old model.

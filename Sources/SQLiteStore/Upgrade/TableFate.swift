@@ -1,3 +1,4 @@
+internal import ObjectModel
 internal import SQLiteDriver
 internal import Stores
 
@@ -84,15 +85,39 @@ struct TableFates {
             && tree.allSatisfy { entity in moves.contains { $0.old.number == entity.number } }
     }
 
-    /// The sources of each column, where all entities of the tree agree.
+    /// The sources of each column, where all entities of the tree agree. Who has no such column has
+    /// no say, unless its rows have something where the others' values come from: that would stay.
     private func commonSources(root: Int32) -> [String: ColumnSource]? {
         var sources: [String: ColumnSource] = [:]
-        for move in plan.moves where move.newColumns.root == root {
-            for (column, source) in plan.sources(of: move) {
-                if let other = sources[column], "\(other)" != "\(source)" { return nil }
-                sources[column] = source
+        let tree = plan.moves.filter { $0.newColumns.root == root }
+            .map { (move: $0, sources: plan.sources(of: $0)) }
+        for (column, source) in tree.flatMap(\.sources) {
+            if let other = sources[column], "\(other)" != "\(source)" { return nil }
+            sources[column] = source
+        }
+        for (move, own) in tree {
+            let (named, had) = (Set(own.map(\.column)), formerColumns(of: move))
+            for (column, source) in sources where !named.contains(column) {
+                if let former = source.column, had.contains(former) { return nil }
             }
         }
         return sources
+    }
+
+    /// The columns of the old table that the rows of an entity had something in.
+    private func formerColumns(of move: EntityMove) -> Set<String> {
+        var names = Set(move.oldColumns.attributes.map(\.name))
+        for link in move.oldColumns.toOnes {
+            names.formUnion([link.key, link.companion, link.order].compactMap { $0 })
+        }
+        for owner in plan.old.layout.entities {
+            for case .owned(let members) in plan.old.columns(of: owner.number)?.toManys ?? [] {
+                guard let end = plan.old.layout.entity(members.member)?.entity,
+                    move.old.entity.isKindOf(entity: end)
+                else { continue }
+                names.formUnion([members.key, members.order].compactMap { $0 })
+            }
+        }
+        return names
     }
 }

@@ -129,11 +129,16 @@ struct UpgradePlan {
         -> Bool
     {
         guard let end = former.destinationEntity, let wanted = present.destinationEntity,
-            let layout = end.name.flatMap(old.layout.entity(named:))
+            old.layout.number(of: end) != nil
         else { return false }
-        return old.layout.family(of: layout).allSatisfy { number in
-            guard let entity = old.layout.entity(number)?.entity,
-                !entity.isAbstract || move(from: number) != nil
+        return remains(end, within: wanted)
+    }
+
+    /// Whether each row of an old entity, or of what inherits from it, is one of a new entity now.
+    func remains(_ former: NSEntityDescription, within wanted: NSEntityDescription) -> Bool {
+        let former = former.name.flatMap(old.layout.entity(named:))?.entity ?? former
+        return old.layout.members.allSatisfy { entity, number in
+            guard entity.isKindOf(entity: former), !entity.isAbstract || move(from: number) != nil
             else { return true }
             return move(from: number)?.new.entity.isKindOf(entity: wanted) ?? false
         }

@@ -1,11 +1,13 @@
 /// Why the rows of a store do not fit its new model. The store is as it was.
 public struct UpgradeRefusal: Error, Sendable {
     /// What stands in the way.
-    public enum Reason: Sendable {
+    public enum Reason: Hashable, Sendable {
         /// Rows have no value for an attribute that needs one and has no default.
         case missingValue
         /// Rows have equal values where the model wants unique ones.
         case duplicate
+        /// A value is to come into its row, and its file, of this name, is not there.
+        case missingFile(String)
     }
 
     /// The rule that rows break.

@@ -263,6 +263,23 @@ import Testing
         #expect(second.persistentStoreCoordinator != nil)
     }
 
+    @Test func aStoreThatCameLaterChangesNoBounds() throws {
+        for name in ["Ann", "Bob", "Cy", "Dee"] { try bench.person(name) }
+        try bench.context.save()
+        let context = try pinned()
+        #expect(try people(context).count == 4)
+        let later = try bench.coordinator.addPersistentStore(
+            ofType: NSInMemoryStoreType, configurationName: nil, at: nil)
+        bench.context.assign(try bench.person("Abe"), to: later)
+        try bench.context.save()
+        let request = NSFetchRequest<Person>(entityName: "Person")
+        request.sortDescriptors = [NSSortDescriptor(key: "name", ascending: true)]
+        request.fetchOffset = 1
+        request.fetchLimit = 2
+        #expect(try context.fetch(request).map(\.name) == ["Bob", "Cy"])
+        #expect(try context.count(for: request) == 2)
+    }
+
     @Test func destroyingAndMovingAStoreEndsItsGenerations() throws {
         try bench.person("Ann")
         try bench.context.save()

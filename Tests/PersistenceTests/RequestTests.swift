@@ -268,6 +268,34 @@ import Testing
         #expect(try run(bounded, in: child).names == ["Abe", "Ada"])
     }
 
+    /// The rows were read before others changed them, the objects are made after that was merged.
+    @Test(arguments: StoreKind.allCases)
+    func whatIsMergedMeanwhileShowsInAnAsynchronousFetch(_ kind: StoreKind) throws {
+        let bench = try bench(kind)
+        let people = try bench.context.fetch(request("age < 40"))
+        let (ada, bob) = (try #require(people.first), try #require(people.last))
+        let reader = bench.newContext()
+        let held = try #require(reader.object(with: ada.objectID) as? Person)
+        #expect(held.isFault)
+        let ending = try run(request(), in: reader) { result in
+            let end = Date(timeIntervalSinceNow: 60)
+            while result.progress?.completedUnitCount != 3, Date() < end {
+                Thread.sleep(forTimeInterval: 0.001)
+            }
+            #expect(result.progress?.completedUnitCount == 3)
+            ada.name = "Adele"
+            bench.context.delete(bob)
+            try bench.context.save()
+            NSManagedObjectContext.mergeChanges(
+                fromRemoteContextSave: [
+                    NSUpdatedObjectIDsKey: Set([ada.objectID]),
+                    NSDeletedObjectIDsKey: Set([bob.objectID]),
+                ], into: [reader])
+        }
+        #expect(ending.names == ["Adele", "Cy"] && ending.error == nil)
+        #expect(held.name == "Adele")
+    }
+
     @Test(arguments: StoreKind.allCases)
     func aCancelledFetchEndsWithAnError(_ kind: StoreKind) throws {
         let bench = try bench(kind)

@@ -177,8 +177,17 @@ extension NSManagedObjectContext {
 
     // MARK: Unsaved changes
 
+    /// The changed objects that may be among the results, or were: of the query's stores, or new
+    /// ones that a save would put there.
     private func changedObjects(for query: ObjectQuery) -> [NSManagedObject] {
-        pending.objects.filter { $0.hasChanges && query.covers($0.entity) }
+        let changed = pending.objects.filter { $0.hasChanges && query.covers($0.entity) }
+        guard let stores = query.stores, !changed.isEmpty, let choice = storeChoice() else {
+            return changed
+        }
+        return changed.filter { object in
+            let place = choice.place(of: object)
+            return stores.contains { $0 === place }
+        }
     }
 
     /// Takes out what no longer belongs and adds what now does.

@@ -97,8 +97,8 @@ struct DictionaryFetch {
         let scratch = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
         scratch.persistentStoreCoordinator = coordinator
         let evaluation = ValueEvaluation(
-            values, entity: query.entity, platform: coordinator.platform
-        ) { ($0 as? NSManagedObject)?.reservedRow?.key }
+            values, entity: query.entity, platform: coordinator.platform,
+            key: { ($0 as? NSManagedObject).flatMap(Self.objectKey) })
         return try scratch.performAndWait {
             let objects = try scratch.objects(matching: all, includingPending: false)
             let lines = try UndefinedKeys.throwing { try evaluation.answer(from: objects) }
@@ -107,6 +107,13 @@ struct DictionaryFetch {
                     NSManagedObjectID(temporaryFor: ObjectLayout.of(query.entity))
                 }
             }
+        }
+    }
+
+    /// What tells a stored object from those of all stores.
+    private static func objectKey(_ object: NSManagedObject) -> ObjectKey? {
+        object.reservedRow.map {
+            ObjectKey($0.key, in: object.shelf?.space?.store.map(ObjectIdentifier.init))
         }
     }
 

@@ -251,11 +251,20 @@ extension NSManagedObjectContext {
 extension ObjectQuery {
     /// The same query with room for `count` results that pending changes may take away.
     func widened(by count: Int) -> ObjectQuery {
+        guard count > 0 else { return self }
         var wider = self
-        guard count > 0 else { return wider }
         wider.offset = 0
-        wider.limit = limit == 0 ? 0 : offset + limit + count
+        wider.limit = reach(and: count)
         return wider
+    }
+
+    /// How many results there are up to the last within the bounds, and `count` more; 0 for all,
+    /// also where no number says it.
+    private func reach(and count: Int) -> Int {
+        guard limit > 0 else { return 0 }
+        let (end, isEndless) = limit.addingReportingOverflow(offset)
+        let (reach, isBeyond) = end.addingReportingOverflow(count)
+        return isEndless || isBeyond ? 0 : reach
     }
 
     /// All objects of the entity, in no order.

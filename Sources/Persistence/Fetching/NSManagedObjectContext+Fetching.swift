@@ -249,9 +249,10 @@ extension NSManagedObjectContext {
 }
 
 extension ObjectQuery {
-    /// The same query with room for `count` results that pending changes may take away.
+    /// The same query for results that the context bounds itself: from the first on, with room for
+    /// `count` that pending changes may take away. No store knows which of its results are the
+    /// first of several stores'.
     func widened(by count: Int) -> ObjectQuery {
-        guard count > 0 else { return self }
         var wider = self
         wider.offset = 0
         wider.limit = reach(and: count)

@@ -169,4 +169,39 @@ import Testing
         #expect(people.map(\.name) == (0..<10).map { "p\($0)" })
         #expect(people[3].department?.value(forKey: "name") as? String == "Odd")
     }
+
+    /// Rows of two stores have the same keys: only their stores tell them apart.
+    @Test(arguments: StoreKind.allCases)
+    func prefetchedMembersAreOfTheirOwnersStore(_ kind: StoreKind) throws {
+        let bench = try Bench(kind)
+        let second = try bench.coordinator.addPersistentStore(
+            ofType: NSInMemoryStoreType, configurationName: nil, at: nil)
+        for (name, store) in [("a", bench.store), ("b", second), ("c", bench.store), ("d", second)]
+        {
+            let department = try bench.make("Department", name)
+            bench.context.assign(department, to: store)
+            guard name != "c" else { continue }
+            let member = try bench.person("of \(name)")
+            bench.context.assign(member, to: store)
+            member.department = department
+        }
+        try bench.context.save()
+        let reader = bench.newContext()
+        let request = NSFetchRequest<NSManagedObject>(entityName: "Department")
+        request.sortDescriptors = [NSSortDescriptor(key: "name", ascending: true)]
+        request.relationshipKeyPathsForPrefetching = ["employees"]
+        let departments = try reader.fetch(request)
+        #expect(
+            departments.map { bench.names($0.value(forKey: "employees")) }
+                == [["of a"], ["of b"], [], ["of d"]])
+        // A deletion clears the links of its own members.
+        reader.delete(try #require(departments.first))
+        try reader.save()
+        let people = NSFetchRequest<Person>(entityName: "Person")
+        people.sortDescriptors = [NSSortDescriptor(key: "name", ascending: true)]
+        let links = try bench.newContext().fetch(people).map {
+            $0.department?.value(forKey: "name") as? String
+        }
+        #expect(links == [nil, "b", "d"])
+    }
 }

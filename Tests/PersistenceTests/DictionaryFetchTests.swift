@@ -225,6 +225,39 @@ import Testing
         #expect(try bench.context.fetch(names).map { $0["name"] as? String } == ["Fay", "Eve"])
     }
 
+    /// Rows of two stores have the same keys: only their stores tell them apart.
+    @Test func objectsOfSeveralStoresAreToldApart() throws {
+        let bench = try bench(.sqlite)
+        let second = try bench.coordinator.addPersistentStore(
+            ofType: NSInMemoryStoreType, configurationName: nil, at: nil)
+        for (place, name, age) in [("Shop", "Fay", 100), ("Bar", "Gus", 7)] {
+            let department = try bench.make("Department", place)
+            let person = try bench.person(name)
+            bench.context.assign(department, to: second)
+            bench.context.assign(person, to: second)
+            person.age = Int16(age)
+            person.department = department
+        }
+        try bench.context.save()
+        let groups = request(["department", computed("total", "sum:(age)")], by: ["department"])
+        var totals: [String: Int] = [:]
+        for line in try bench.context.fetch(groups) {
+            let department = (line["department"] as? NSManagedObjectID).map(
+                bench.context.object(with:))
+            let name = department?.value(forKey: "name") as? String ?? "none"
+            totals[name, default: 0] += line["total"] as? Int ?? 0
+        }
+        #expect(totals == ["Sales": 56, "Lab": 70, "Shop": 100, "Bar": 7, "none": 20])
+        let id = NSExpressionDescription()
+        id.name = "id"
+        id.expression = NSExpression.expressionForEvaluatedObject()
+        id.expressionResultType = .objectIDAttributeType
+        let objects = request([id])
+        objects.returnsDistinctResults = true
+        let ids = try bench.context.fetch(objects).compactMap { $0["id"] as? NSManagedObjectID }
+        #expect(ids.count == 7 && Set(ids).count == 7)
+    }
+
     @Test(arguments: [StoreKind.sqlite, .memory])
     func whatCannotBeAskedForIsRefusedInWords(_ kind: StoreKind) throws {
         let context = try bench(kind).context

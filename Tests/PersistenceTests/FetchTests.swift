@@ -205,4 +205,26 @@ import Testing
         try bench.context.save()
         #expect(ada.value(forKey: "namesakes") as? [Person] == [other])
     }
+
+    /// In a process of its own, which an overflow would end.
+    @Test func aLimitMayBeAnyNumber() async {
+        await #expect(processExitsWith: .success) {
+            for kind in StoreKind.allCases {
+                let bench = try Bench(kind)
+                for name in ["Ada", "Bob", "Cy"] { try bench.person(name) }
+                try bench.context.save()
+                let request = NSFetchRequest<Person>(entityName: "Person")
+                request.sortDescriptors = [NSSortDescriptor(key: "name", ascending: true)]
+                request.fetchLimit = .max
+                request.fetchOffset = 1
+                #expect(try bench.context.fetch(request).map(\.name) == ["Bob", "Cy"])
+                try bench.person("Dee")
+                #expect(try bench.context.fetch(request).map(\.name) == ["Bob", "Cy", "Dee"])
+                #expect(try bench.context.count(for: request) == 3)
+                request.fetchOffset = .max
+                #expect(try bench.context.fetch(request).isEmpty)
+                #expect(try bench.context.count(for: request) == 0)
+            }
+        }
+    }
 }

@@ -109,6 +109,24 @@ import Testing
         #expect(try found() == [2])
     }
 
+    /// In a process of its own, which an overflow would end.
+    @Test func aLimitMayBeAnyNumber() async {
+        await #expect(processExitsWith: .success) {
+            let bench = try Bench(.memory)
+            for name in ["Ada", "Bob", "Cy"] {
+                try bench.person(name)
+                try bench.context.save()
+            }
+            let choice = try #require(NSPersistentHistoryTransaction.fetchRequest)
+            choice.fetchOffset = 1
+            choice.fetchLimit = .max
+            let request = NSPersistentHistoryChangeRequest.fetchHistory(withFetch: choice)
+            let result = try bench.context.execute(request) as? NSPersistentHistoryResult
+            let found = result?.result as? [NSPersistentHistoryTransaction]
+            #expect(found?.map(\.transactionNumber) == [2, 3])
+        }
+    }
+
     /// Three saves of two changes each, newest first, without the first and the last.
     private func changes() -> NSFetchRequest<any NSFetchRequestResult>? {
         let choice = NSPersistentHistoryChange.fetchRequest

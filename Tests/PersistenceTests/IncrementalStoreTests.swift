@@ -119,6 +119,32 @@ import Testing
         #expect(store.counts.withLock { $0.unregistered } >= authors.count)
     }
 
+    @Test func boundsAreOfAllStoresTogether() throws {
+        let fixture = Fixture()
+        for name in ["a", "b", "d", "e"] {
+            try fixture.service.put("Author/\(name)", ["name": name])
+        }
+        let library = try fixture.open()
+        let second = try library.coordinator.addPersistentStore(
+            ofType: NSInMemoryStoreType, configurationName: nil, at: nil)
+        library.context.assign(library.make("Author", ["name": "c"]), to: second)
+        try library.context.save()
+        let request = NSFetchRequest<NSManagedObject>(entityName: "Author")
+        request.sortDescriptors = [NSSortDescriptor(key: "name", ascending: true)]
+        func names(from offset: Int, limit: Int) throws -> [String] {
+            request.fetchOffset = offset
+            request.fetchLimit = limit
+            let found = try library.context.fetch(request)
+            #expect(try library.context.count(for: request) == found.count)
+            return found.compactMap { $0.value(forKey: "name") as? String }
+        }
+        #expect(try names(from: 0, limit: 0) == ["a", "b", "c", "d", "e"])
+        #expect(try names(from: 1, limit: 0) == ["b", "c", "d", "e"])
+        #expect(try names(from: 1, limit: 2) == ["b", "c"])
+        #expect(try names(from: 3, limit: 2) == ["d", "e"])
+        #expect(try names(from: 4, limit: 3) == ["e"])
+    }
+
     @Test func whatNeedsRowsInBulkIsRefused() throws {
         let fixture = Fixture()
         try fixture.fill()

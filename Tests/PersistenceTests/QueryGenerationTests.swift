@@ -263,6 +263,49 @@ import Testing
         #expect(second.persistentStoreCoordinator != nil)
     }
 
+    /// Also where no store computes them: for several stores, and for predicates that need objects.
+    @Test func dictionariesAreOfTheGeneration() throws {
+        let ann = try bench.person("Ann")
+        try bench.context.save()
+        let context = try pinned()
+        #expect(try people(context) == ["Ann"])
+        let request = NSFetchRequest<NSDictionary>(entityName: "Person")
+        request.resultType = .dictionaryResultType
+        request.propertiesToFetch = ["name"]
+        func check() throws {
+            for predicate in [nil, NSPredicate(block: { _, _ in true })] {
+                request.predicate = predicate
+                #expect(try context.fetch(request).map { $0["name"] as? String } == ["Ann"])
+            }
+        }
+        ann.name = "Anna"
+        try bench.person("Bob")
+        try bench.context.save()
+        try check()
+        let later = try bench.coordinator.addPersistentStore(
+            ofType: NSInMemoryStoreType, configurationName: nil, at: nil)
+        bench.context.assign(try bench.person("Cy"), to: later)
+        try bench.context.save()
+        try check()
+    }
+
+    @Test func aStoreThatCameLaterChangesNoBounds() throws {
+        for name in ["Ann", "Bob", "Cy", "Dee"] { try bench.person(name) }
+        try bench.context.save()
+        let context = try pinned()
+        #expect(try people(context).count == 4)
+        let later = try bench.coordinator.addPersistentStore(
+            ofType: NSInMemoryStoreType, configurationName: nil, at: nil)
+        bench.context.assign(try bench.person("Abe"), to: later)
+        try bench.context.save()
+        let request = NSFetchRequest<Person>(entityName: "Person")
+        request.sortDescriptors = [NSSortDescriptor(key: "name", ascending: true)]
+        request.fetchOffset = 1
+        request.fetchLimit = 2
+        #expect(try context.fetch(request).map(\.name) == ["Bob", "Cy"])
+        #expect(try context.count(for: request) == 2)
+    }
+
     @Test func destroyingAndMovingAStoreEndsItsGenerations() throws {
         try bench.person("Ann")
         try bench.context.save()

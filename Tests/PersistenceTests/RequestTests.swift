@@ -70,6 +70,69 @@ import Testing
         #expect(result?.result as? Int == 1)
     }
 
+    /// What is not saved belongs to the store that has it, or that a save would put it into.
+    @Test(arguments: StoreKind.allCases)
+    func affectedStoresLimitUnsavedChanges(_ kind: StoreKind) throws {
+        let bench = try bench(kind)
+        let context = bench.context
+        let second = try bench.coordinator.addPersistentStore(
+            ofType: NSInMemoryStoreType, configurationName: nil, at: nil)
+        let dee = try bench.person("Dee")
+        context.assign(dee, to: second)
+        try context.save()
+        let mine = request()
+        mine.affectedStores = [second]
+        let controller = NSFetchedResultsController(
+            fetchRequest: mine, managedObjectContext: context, sectionNameKeyPath: nil,
+            cacheName: nil)
+        let recorder = StepRecorder()
+        controller.delegate = recorder
+        try controller.performFetch()
+        let (eve, fay) = (try bench.person("Eve"), try bench.person("Fay"))
+        context.assign(eve, to: second)
+        fay.spouse = dee
+        try bench.person("Gus")
+        context.assign(try bench.person("Hal"), to: bench.store)
+        try #require(try context.fetch(request("name == 'Ada'")).first).age = 37
+        context.delete(try #require(try context.fetch(request("name == 'Bob'")).first))
+        #expect(try context.fetch(mine).map(\.name) == ["Dee", "Eve", "Fay"])
+        #expect(try context.count(for: mine) == 3)
+        let ids = NSFetchRequest<NSManagedObjectID>(entityName: "Person")
+        ids.resultType = .managedObjectIDResultType
+        ids.affectedStores = [second]
+        #expect(try Set(context.fetch(ids)) == Set([dee, eve, fay].map(\.objectID)))
+        context.processPendingChanges()
+        #expect(controller.fetchedObjects?.map(\.name) == ["Dee", "Eve", "Fay"])
+        #expect(recorder.words.first == "will" && recorder.words.last == "did")
+        mine.fetchLimit = 2
+        mine.fetchOffset = 1
+        #expect(try context.fetch(mine).map(\.name) == ["Eve", "Fay"])
+    }
+
+    /// A child's new object goes where a save of its parents puts it.
+    @Test(arguments: StoreKind.allCases)
+    func affectedStoresLimitWhatAChildMade(_ kind: StoreKind) throws {
+        let bench = try bench(kind)
+        let second = try bench.coordinator.addPersistentStore(
+            ofType: NSInMemoryStoreType, configurationName: nil, at: nil)
+        let dee = try bench.person("Dee")
+        bench.context.assign(dee, to: second)
+        try bench.context.save()
+        let mine = request()
+        mine.affectedStores = [second]
+        let child = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
+        child.parent = bench.context
+        try bench.person("Ian", in: child).spouse = try bench.twin(dee, in: child)
+        try bench.person("Jo", in: child)
+        #expect(try child.fetch(mine).map(\.name) == ["Dee", "Ian"])
+        #expect(try child.count(for: mine) == 2)
+        #expect(try bench.context.fetch(mine).map(\.name) == ["Dee"])
+        try child.save()
+        #expect(try bench.context.fetch(mine).map(\.name) == ["Dee", "Ian"])
+        try bench.context.save()
+        #expect(try child.fetch(mine).map(\.name) == ["Dee", "Ian"])
+    }
+
     @Test(arguments: StoreKind.allCases)
     func refetchedObjectsTakeStoredValuesWhereAsked(_ kind: StoreKind) throws {
         let bench = try bench(kind)
@@ -203,6 +266,34 @@ import Testing
         let child = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
         child.parent = bench.context
         #expect(try run(bounded, in: child).names == ["Abe", "Ada"])
+    }
+
+    /// The rows were read before others changed them, the objects are made after that was merged.
+    @Test(arguments: StoreKind.allCases)
+    func whatIsMergedMeanwhileShowsInAnAsynchronousFetch(_ kind: StoreKind) throws {
+        let bench = try bench(kind)
+        let people = try bench.context.fetch(request("age < 40"))
+        let (ada, bob) = (try #require(people.first), try #require(people.last))
+        let reader = bench.newContext()
+        let held = try #require(reader.object(with: ada.objectID) as? Person)
+        #expect(held.isFault)
+        let ending = try run(request(), in: reader) { result in
+            let end = Date(timeIntervalSinceNow: 60)
+            while result.progress?.completedUnitCount != 3, Date() < end {
+                Thread.sleep(forTimeInterval: 0.001)
+            }
+            #expect(result.progress?.completedUnitCount == 3)
+            ada.name = "Adele"
+            bench.context.delete(bob)
+            try bench.context.save()
+            NSManagedObjectContext.mergeChanges(
+                fromRemoteContextSave: [
+                    NSUpdatedObjectIDsKey: Set([ada.objectID]),
+                    NSDeletedObjectIDsKey: Set([bob.objectID]),
+                ], into: [reader])
+        }
+        #expect(ending.names == ["Adele", "Cy"] && ending.error == nil)
+        #expect(held.name == "Adele")
     }
 
     @Test(arguments: StoreKind.allCases)

@@ -68,7 +68,7 @@ extension NSManagedObjectContext {
             object.leaveContext()
         }
         registry.removeAll()
-        readAhead = ReadAhead()
+        readAhead.forgetAll()
         pin?.advance()
         if settings.retained != nil { settings.retained = [] }
         settings.justSaved = []

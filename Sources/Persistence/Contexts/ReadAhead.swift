@@ -41,6 +41,10 @@ struct ReadAhead {
     /// With how many places those of objects that are gone are looked for next.
     private var sweepCount = Self.sweepCountMin
 
+    /// How often something was dropped: rows that were read before the last time, wherever they
+    /// are, may be older than what the context has heard of.
+    private(set) var dropCount = 0
+
     private static let sweepCountMin = 4096
 
     // MARK: Rows
@@ -119,13 +123,22 @@ struct ReadAhead {
 
     /// Drops what was read of one object.
     mutating func forget(_ id: NSManagedObjectID) {
+        dropCount += 1
         if !rows.isEmpty { rows[Reference(id)] = nil }
         if let space = id.space { _ = knownTable(of: space)?.take(id.key) }
         if !members.isEmpty { members = members.filter { $0.key.owner.id !== id } }
     }
 
+    /// Drops all that was read, and the batches that were to be.
+    mutating func forgetAll() {
+        let count = dropCount
+        self = ReadAhead()
+        dropCount = count + 1
+    }
+
     /// Drops all that was read.
     mutating func forgetRows() {
+        dropCount += 1
         rows = [:]
         packed = [:]
         members = [:]

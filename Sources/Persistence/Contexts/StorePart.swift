@@ -173,6 +173,15 @@ final class StoreChoice {
         return store
     }
 
+    /// The store that has the object's row, also where it takes no changes, or that a save would
+    /// put it into; nil where none would take it.
+    func place(of object: NSManagedObject) -> NSPersistentStore? {
+        guard let space = object.shelf?.space ?? object.madeID?.reservedSpace else {
+            return try? store(for: object)
+        }
+        return space.store?.target
+    }
+
     /// The first store that takes new objects of a shape.
     private func storeForNew(_ shape: ObjectLayout) throws -> NSPersistentStore {
         if let lastFresh, lastFresh.shape === shape { return lastFresh.store }
@@ -182,5 +191,19 @@ final class StoreChoice {
         fresh[ObjectIdentifier(shape)] = store
         lastFresh = (shape, store)
         return store
+    }
+}
+
+extension NSManagedObjectContext {
+    /// The choice that saves up to the stores would make for new objects as they are linked now;
+    /// nil without a coordinator.
+    ///
+    /// `changed` are the changed objects of children. Cost: that of `StoreAffinity`.
+    final func storeChoice(changedBelow changed: [NSManagedObject] = []) -> StoreChoice? {
+        let changed = changed + pending.changed
+        guard let parent else {
+            return persistentStoreCoordinator.map { StoreChoice(of: changed, $0) }
+        }
+        return parent.queue.run(isReading: true) { parent.storeChoice(changedBelow: changed) }
     }
 }

@@ -67,14 +67,18 @@ struct StoreSource: ObjectSource {
     func members(
         of ids: [NSManagedObjectID], toMany slot: Int
     ) throws -> [[NSManagedObjectID]] {
-        var members: [RowID: [NSManagedObjectID]] = [:]
-        for (store, ids) in byStore(ids) {
+        // By their IDs: rows of two stores may have the same keys.
+        var members: [Reference: [NSManagedObjectID]] = [:]
+        for (store, owners) in byStore(ids) {
             let found = try coordinator.translating {
-                try reader(of: store).members(ofEach: ids.compactMap(\.rowID), toMany: slot)
+                try reader(of: store).members(ofEach: owners.compactMap(\.rowID), toMany: slot)
             }
-            for (owner, links) in found { members[owner] = store.ids(of: links.map(\.target)) }
+            for owner in owners {
+                guard let links = owner.rowID.flatMap({ found[$0] }) else { continue }
+                members[Reference(owner)] = store.ids(of: links.map(\.target))
+            }
         }
-        return ids.map { $0.rowID.flatMap { members[$0] } ?? [] }
+        return ids.map { members[Reference($0)] ?? [] }
     }
 
     private func byStore(

@@ -28,8 +28,10 @@ struct DictionaryFetch {
 
     func run() throws -> [NSDictionary] {
         let shape = ObjectLayout.of(query.entity)
+        let generation = try source.generation()
+        if let generation, generation.isOver { throw PersistenceErrors.expiredGeneration }
         let stores = (query.stores ?? coordinator.persistentStores).filter {
-            $0.layout(of: shape) != nil
+            $0.layout(of: shape) != nil && generation?.includes($0) ?? true
         }
         guard !stores.isEmpty else { return [] }
         let translation = PredicateTranslation(query)
@@ -46,9 +48,7 @@ struct DictionaryFetch {
 
     /// The store as it is, or as it was in the generation that the context is pinned to.
     private func reader(of store: NSPersistentStore) throws -> any RowReading {
-        guard let generation = try source.generation() else { return store.rowStore }
-        if generation.isOver { throw PersistenceErrors.expiredGeneration }
-        return try generation.reader(of: store)
+        try source.generation()?.reader(of: store) ?? store.rowStore
     }
 
     /// What a store is asked; where none is given, constants stay as they are.
@@ -96,9 +96,10 @@ struct DictionaryFetch {
         if isSorted { all.sort = [] } else { values.rows.sort = [] }
         let scratch = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
         scratch.persistentStoreCoordinator = coordinator
+        scratch.pin = try source.generation().map { GenerationPin($0) }
         let evaluation = ValueEvaluation(
-            values, entity: query.entity, platform: coordinator.platform
-        ) { ($0 as? NSManagedObject)?.reservedRow?.key }
+            values, entity: query.entity, platform: coordinator.platform,
+            key: { ($0 as? NSManagedObject).flatMap(Self.objectKey) })
         return try scratch.performAndWait {
             let objects = try scratch.objects(matching: all, includingPending: false)
             let lines = try UndefinedKeys.throwing { try evaluation.answer(from: objects) }
@@ -107,6 +108,13 @@ struct DictionaryFetch {
                     NSManagedObjectID(temporaryFor: ObjectLayout.of(query.entity))
                 }
             }
+        }
+    }
+
+    /// What tells a stored object from those of all stores.
+    private static func objectKey(_ object: NSManagedObject) -> ObjectKey? {
+        object.reservedRow.map {
+            ObjectKey($0.key, in: object.shelf?.space?.store.map(ObjectIdentifier.init))
         }
     }
 

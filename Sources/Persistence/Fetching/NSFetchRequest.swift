@@ -77,7 +77,8 @@ open class NSFetchRequest<ResultType>: NSPersistentStoreRequest, FetchRequesting
     /// The request with its choices, in Apple's form.
     open override var description: String { FetchRequestText(request: self).text }
 
-    /// The stores that are asked; nil for all.
+    /// The stores that are asked; nil for all. Unsaved changes count where they are of these, or
+    /// would be saved there.
     open override var affectedStores: [NSPersistentStore]? {
         get { super.affectedStores }
         set { super.affectedStores = newValue }

@@ -177,8 +177,17 @@ extension NSManagedObjectContext {
 
     // MARK: Unsaved changes
 
+    /// The changed objects that may be among the results, or were: of the query's stores, or new
+    /// ones that a save would put there.
     private func changedObjects(for query: ObjectQuery) -> [NSManagedObject] {
-        pending.objects.filter { $0.hasChanges && query.covers($0.entity) }
+        let changed = pending.objects.filter { $0.hasChanges && query.covers($0.entity) }
+        guard let stores = query.stores, !changed.isEmpty, let choice = storeChoice() else {
+            return changed
+        }
+        return changed.filter { object in
+            let place = choice.place(of: object)
+            return stores.contains { $0 === place }
+        }
     }
 
     /// Takes out what no longer belongs and adds what now does.
@@ -240,13 +249,23 @@ extension NSManagedObjectContext {
 }
 
 extension ObjectQuery {
-    /// The same query with room for `count` results that pending changes may take away.
+    /// The same query for results that the context bounds itself: from the first on, with room for
+    /// `count` that pending changes may take away. No store knows which of its results are the
+    /// first of several stores'.
     func widened(by count: Int) -> ObjectQuery {
         var wider = self
-        guard count > 0 else { return wider }
         wider.offset = 0
-        wider.limit = limit == 0 ? 0 : offset + limit + count
+        wider.limit = reach(and: count)
         return wider
+    }
+
+    /// How many results there are up to the last within the bounds, and `count` more; 0 for all,
+    /// also where no number says it.
+    private func reach(and count: Int) -> Int {
+        guard limit > 0 else { return 0 }
+        let (end, isEndless) = limit.addingReportingOverflow(offset)
+        let (reach, isBeyond) = end.addingReportingOverflow(count)
+        return isEndless || isBeyond ? 0 : reach
     }
 
     /// All objects of the entity, in no order.

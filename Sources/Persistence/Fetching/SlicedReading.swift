@@ -27,6 +27,8 @@ struct ReadRows {
 /// and cancelled.
 struct SlicedReading {
     private let query: StoreQuery
+    /// How often the context had dropped what it had read when this began.
+    private let dropCount: Int
 
     private static let sliceCount = 1000
 
@@ -40,6 +42,12 @@ struct SlicedReading {
             context.isPlain(query, source, choice.flags.includesPendingChanges)
         else { return nil }
         self.query = try StoreQuery(query, source: source)
+        dropCount = context.readAhead.dropCount
+    }
+
+    /// Whether the context heard of nothing newer since this began: of no save, merge or refresh.
+    func isOfPresent(of context: NSManagedObjectContext) -> Bool {
+        context.readAhead.dropCount == dropCount
     }
 
     /// Throws 3072 when the result is cancelled. Nil where the store has no rows to read apart.
@@ -111,8 +119,8 @@ final class AsynchronousFetch: @unchecked Sendable {
         }
     }
 
-    /// The objects of the rows, where nothing changed in the context meanwhile that takes part in
-    /// the request; else the request is run as any other.
+    /// The objects of the rows, where the context heard of nothing newer meanwhile, and nothing
+    /// changed in it that takes part in the request; else the request is run as any other.
     private func results(_ rows: Result<ReadRows?, any Error>) throws -> [Any] {
         if result.isCancelled { throw CocoaError(.userCancelled) }
         let context = result.managedObjectContext
@@ -127,7 +135,9 @@ final class AsynchronousFetch: @unchecked Sendable {
     /// Whether the stored rows are the whole answer.
     private func isUndisturbed() throws -> Bool {
         let context = result.managedObjectContext
-        guard let source = context.source else { return false }
+        guard let source = context.source, reading?.isOfPresent(of: context) == true else {
+            return false
+        }
         let query = try context.query(for: request)
         return context.isPlain(query, source, request.choice.flags.includesPendingChanges)
     }

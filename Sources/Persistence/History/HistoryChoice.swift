@@ -52,7 +52,7 @@ struct HistoryChoice {
     /// Whether `count` chosen ones are all that the request can give.
     func isEnough(_ count: Int) -> Bool {
         request.fetchLimit > 0 && (request.sortDescriptors ?? []).isEmpty
-            && count >= request.fetchOffset + request.fetchLimit
+            && count - request.fetchOffset >= request.fetchLimit
     }
 
     /// The chosen ones among transactions of a store, in their order.

@@ -114,7 +114,10 @@ extension NSManagedObject {
             guard isFault else {
                 return toOnes[slot] === object.identity
             }
-            if let target = packed?.target(slot) { return target == object.identity?.rowID }
+            if let target = packed?.target(slot) {
+                return target == object.identity?.rowID
+                    && identity?.persistentStore === object.identity?.persistentStore
+            }
             return snapshot.map { $0.toOnes[slot] === object.identity } ?? false
         case .toMany(let slot): return toManys[slot].contains(object.reference) ?? false
         case .attribute, .composite, .transient, .fetched, nil: return false

@@ -3,6 +3,18 @@ package import ObjectModel
 package import Platform
 internal import Predicates
 
+/// What objects are ordered by, and told apart: a key is one object's within its store only.
+package struct ObjectKey: Hashable {
+    package var key: Int64
+    package var store: ObjectIdentifier?
+
+    /// `store` may be nil where all objects are of one.
+    package init(_ key: Int64, in store: ObjectIdentifier? = nil) {
+        self.key = key
+        self.store = store
+    }
+}
+
 /// Computes the lines of a value query from objects that answer keys, by the rules of evaluation in
 /// memory. Missing values count in no function but in none of them as zero, as in SQL.
 package struct ValueEvaluation {
@@ -10,12 +22,12 @@ package struct ValueEvaluation {
     private let entity: NSEntityDescription
     private let calls: AggregateCalls
     private let platform: Environment
-    /// The key of an object, by which objects are told apart and ordered.
-    private let key: (Any) -> Int64?
+    /// The key of an object; nil for other values.
+    private let key: (Any) -> ObjectKey?
 
     package init(
         _ query: ValueQuery, entity: NSEntityDescription, platform: Environment,
-        key: @escaping (Any) -> Int64?
+        key: @escaping (Any) -> ObjectKey?
     ) {
         self.query = query
         self.entity = entity
@@ -150,7 +162,7 @@ package struct ValueEvaluation {
 
     /// A value by which lines are ordered: of an object its key.
     private func comparable(_ value: Any?) -> Any? {
-        value.flatMap { key($0).map { Int($0) } } ?? value
+        value.flatMap { key($0).map { Int($0.key) } } ?? value
     }
 
     private func lineValue(_ value: Any?) -> LineValue {
@@ -166,7 +178,7 @@ private enum LineValue: Hashable {
     case real(Double)
     case decimal(Decimal)
     case text(LiteralText)
-    case object(Int64)
+    case object(ObjectKey)
     case other(AnyHashable)
 
     init(_ value: Any?) {
@@ -203,7 +215,7 @@ extension MemoryRowStore {
         rows.limit = 0
         rows.offset = 0
         let evaluation = ValueEvaluation(query, entity: entity.entity, platform: platform) {
-            ($0 as? MemoryRowObject)?.row.id.key
+            ($0 as? MemoryRowObject).map { ObjectKey($0.row.id.key) }
         }
         let memory = MemoryQuery(query: rows, store: self)
         do {

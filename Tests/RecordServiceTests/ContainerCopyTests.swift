@@ -58,6 +58,19 @@ import Testing
         }
     }
 
+    /// The assets come after the rows, and take their time: nobody else reads the copy meanwhile.
+    @Test func aBackupIsPrivateFromItsFirstByte() throws {
+        try withDatabasePath { path in
+            _ = try fill(path)
+            let (part, folder) = (path + ".copy", path + ".copied")
+            let backend = try SQLiteBackend(
+                administering: path, platform: .system, maySplit: false, log: { _ in })
+            #expect(try backend.copy(to: part, containersTo: folder).isEmpty)
+            let facts = try FileManager.default.attributesOfItem(atPath: part)
+            #expect((facts[.posixPermissions] as? NSNumber)?.intValue == 0o600)
+        }
+    }
+
     /// Damages the container so that it opens and cannot be read through.
     private func damage(_ container: String, _ path: String) throws {
         let file = try ContainerFile.path(path, of: container)

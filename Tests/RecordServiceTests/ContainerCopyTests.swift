@@ -58,6 +58,27 @@ import Testing
         }
     }
 
+    /// What is left of a copy would stand in the way of the next one of its name.
+    @Test func aBackupWhoseTaskIsCancelledLeavesNothing() async throws {
+        let task = Task {
+            try withDatabasePath { path in
+                _ = try fill(path)
+                let administration = try ServiceAdministration(path: path, platform: .system)
+                let backup = path + ".backup"
+                withUnsafeCurrentTask { $0?.cancel() }
+                let error = #expect(throws: RecordError.self) {
+                    _ = try administration.backUp(to: backup)
+                }
+                #expect(error?.code == .tryAgainLater)
+                for name in [backup, backup + ".part"] {
+                    #expect(!FileManager.default.fileExists(atPath: name))
+                    #expect(!FileManager.default.fileExists(atPath: name + ".containers"))
+                }
+            }
+        }
+        try await task.value
+    }
+
     /// The assets come after the rows, and take their time: nobody else reads the copy meanwhile.
     @Test func aBackupIsPrivateFromItsFirstByte() throws {
         try withDatabasePath { path in

@@ -71,12 +71,12 @@ extension NSPersistentStoreCoordinator {
         let file = try StoreFileType(parameters.type)
         let draft = StoreFileType.draft(of: place, platform: platform)
         writing.url = draft
+        writing.access = store.parameters.file.map { FileAccess(of: $0.path) }
         do {
             // The draft closes with its rows.
             try fill(try factory(writing), from: store)
-            if let source = store.parameters.file {
-                FileAccess(of: source.path).apply(to: draft.path)
-            }
+            // A program's own store may have made its file as it likes.
+            writing.access?.apply(to: draft.path)
             try platform.faults.reach("migrate.filled")
             try file.place(draft, at: place, platform: platform)
         } catch {

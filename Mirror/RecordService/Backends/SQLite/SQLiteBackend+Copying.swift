@@ -19,7 +19,7 @@ extension SQLiteBackend {
             where copied.insert(ExactName(name)).inserted {
                 if try !copy(name, to: folder) { lacking.append(name) }
             }
-            unlink(path)
+            try FileFolder.makeFile(path)
             try main.copy(to: path)
             if try Self.containers(in: path).isSubset(of: copied) {
                 try CopyGaps.write(lacking, into: path)

@@ -14,8 +14,8 @@ extension NSPersistentStoreCoordinator {
     /// open and the new files are gone. Throws 134070 for a store of another coordinator or a place
     /// that is taken, 134000 for an unknown type, 134030 for a full disk, 134091 for what the other
     /// type cannot hold, and for a file with rows of entities that the model does not have, which
-    /// the copy would be without. Cost: O(rows), written in one transaction; what is read is let go
-    /// of on the way.
+    /// the copy would be without; a `CancellationError` where the task that calls it is cancelled.
+    /// Cost: O(rows), written in one transaction; what is read is let go of on the way.
     @discardableResult
     public final func migratePersistentStore(
         _ store: NSPersistentStore, to storeURL: URL, options: [AnyHashable: Any]? = nil,

@@ -47,6 +47,8 @@ struct Convert: Verb {
         self.type = type
     }
 
+    var stopsWhenCancelled: Bool { true }
+
     func run(_ console: Console) async throws -> ExitStatus {
         guard FileKind(of: output) == .absent else {
             throw CommandError(

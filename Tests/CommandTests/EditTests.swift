@@ -237,6 +237,63 @@ import Testing
         #expect(try workshop.sql(library, "select count(*) from ZTAG") == "3001")
     }
 
+    // MARK: Brackets and places
+
+    private static let bracketed: [(words: String, row: String)] = [
+        ("title=:-] pages=5", ":-]|5"), ("title=a]b pages=7 # a remark", "a]b|7"),
+        ("title=a]] pages=8", "a]]|8"), ("title=\"x] y\" pages=9", "x] y|9"),
+    ]
+
+    @Test(arguments: bracketed)
+    func aBracketThatClosesNoneIsAPlainLetter(words: String, row: String) throws {
+        let workshop = try Workshop()
+        let library = try workshop.library()
+        try workshop.edit(library, "insert Book \(words)")
+        #expect(try workshop.sql(library, "select ZTITLE, ZPAGES from ZBOOK") == row)
+        try workshop.edit(library, "set Book[pages > 0] shelf=s] pages=30 # [")
+        #expect(try workshop.sql(library, "select ZPAGES, ZSHELF from ZBOOK") == "30|s]")
+    }
+
+    private static let chapters = """
+        insert Book emma title=Emma
+        insert Chapter one title=I book=emma
+        insert Chapter two title=II
+        insert Chapter three title=III
+
+        """
+
+    @Test(arguments: [
+        "link emma.chapters two three at=9223372036854775807",
+        #"{"link": "emma.chapters", "to": ["two", "three"], "at": 9223372036854775807}"#,
+    ])
+    func aPlaceBehindAllIsTheLast(line: String) throws {
+        let workshop = try Workshop()
+        let library = try workshop.library()
+        try workshop.edit(library, Self.chapters + line)
+        let order =
+            "select group_concat(ZTITLE) from "
+            + "(select ZTITLE from ZCHAPTER order by Z_FOK_BOOK)"
+        #expect(try workshop.sql(library, order) == "I,II,III")
+    }
+
+    @Test(arguments: [
+        #"{"link": "emma.chapters", "to": "two", "at": -5}"#,
+        #"{"link": "emma.chapters", "to": "two", "at": 1.5}"#,
+        #"{"link": "emma.chapters", "to": "two", "at": true}"#,
+        #"{"link": "emma.chapters", "to": "two", "at": 1e300}"#,
+        #"{"link": "emma.chapters", "to": "two", "at": "0"}"#,
+        #"{"insert": "Book", "as": 7, "values": {"title": "x"}}"#,
+        #"{"save": false}"#, #"{"save": "no"}"#,
+    ])
+    func aLineOfJSONIsTakenAtItsWord(line: String) throws {
+        let workshop = try Workshop()
+        let library = try workshop.library()
+        let run = try workshop.run(
+            "edit", library, "-", "--json", input: Self.chapters + line)
+        #expect(run.status == 1 && run.errorCode == "script")
+        #expect(try workshop.sql(library, "select count(*) from ZBOOK") == "0")
+    }
+
     @Test func aLimitOnFilesIsAnErrorAndNoDeath() throws {
         let workshop = try Workshop()
         let library = try workshop.library()

@@ -55,9 +55,22 @@ import Testing
         let copy = try #require(names.first { $0.hasPrefix("Library-before-") })
         #expect(
             try workshop.sql(workshop.path(copy), "select ZEDITION from ZBOOK") == "third")
+        #expect(done.json["backup"] as? String == workshop.path(copy))
         let again = try workshop.done(["migrate", library, "--to", bundle])
         #expect(again.output.contains("has that version already"))
         try workshop.done(["inspect", library, "--check"])
+    }
+
+    @Test func theCopyBesideIsNamed() throws {
+        let workshop = try Workshop()
+        let (library, bundle) = (try workshop.library(), try versions(workshop))
+        let run = try workshop.done(["migrate", library, "--to", bundle, "--backup"])
+        let names = try FileManager.default.contentsOfDirectory(atPath: workshop.folder.path)
+        let copy = try #require(names.first { $0.hasPrefix("Library-before-") })
+        #expect(run.output.contains(workshop.path(copy)))
+        // Nothing is copied where nothing is done.
+        let again = try workshop.done(["migrate", library, "--to", bundle, "--backup", "--json"])
+        #expect(again.json["backup"] is NSNull)
     }
 
     /// Makes the store one that is mirrored, whose mirror has seen so many transactions.

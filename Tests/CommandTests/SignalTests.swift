@@ -54,6 +54,32 @@ import Testing
         #expect(rows == "0" || rows == "4000")
     }
 
+    @Test(arguments: [SIGINT, SIGTERM])
+    func aConversionThatIsEndedLeavesNothing(signal: Int32) throws {
+        let workshop = try Workshop()
+        let library = try workshop.library()
+        _ = try workshop.sql(
+            library,
+            "with recursive n(i) as (select 1 union all select i + 1 from n where i < 100000) "
+                + "insert into ZBOOK (Z_PK, Z_ENT, Z_OPT, ZTITLE) select i, "
+                + "(select Z_ENT from Z_PRIMARYKEY where Z_NAME = 'Book'), 1, 't' || i from n;"
+                + "update Z_PRIMARYKEY set Z_MAX = 100000 where Z_NAME = 'Book';")
+        let folder = workshop.folder.appendingPathComponent("converted")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        func names() throws -> [String] {
+            try FileManager.default.contentsOfDirectory(atPath: folder.path)
+        }
+        let copy = folder.appendingPathComponent("Copy.sqlite").path
+        let child = try workshop.start(["convert", library, copy, "--to", "sqlite"])
+        try until { try !child.isRunning || !names().isEmpty }
+        usleep(300_000)
+        child.send(signal)
+        let ended = child.wait()
+        #expect([0, 128 + signal].contains(ended))
+        #expect(try ended == 0 || names().isEmpty)
+        if ended == 0 { #expect(try workshop.sql(copy, "select count(*) from ZBOOK") == "100000") }
+    }
+
     @Test func aLockedStoreEndsWithTryAgain() throws {
         let workshop = try Workshop()
         let library = try workshop.library()

@@ -58,6 +58,40 @@ import Testing
         }
     }
 
+    /// What is left of a copy would stand in the way of the next one of its name.
+    @Test func aBackupWhoseTaskIsCancelledLeavesNothing() async throws {
+        let task = Task {
+            try withDatabasePath { path in
+                _ = try fill(path)
+                let administration = try ServiceAdministration(path: path, platform: .system)
+                let backup = path + ".backup"
+                withUnsafeCurrentTask { $0?.cancel() }
+                let error = #expect(throws: RecordError.self) {
+                    _ = try administration.backUp(to: backup)
+                }
+                #expect(error?.code == .tryAgainLater)
+                for name in [backup, backup + ".part"] {
+                    #expect(!FileManager.default.fileExists(atPath: name))
+                    #expect(!FileManager.default.fileExists(atPath: name + ".containers"))
+                }
+            }
+        }
+        try await task.value
+    }
+
+    /// The assets come after the rows, and take their time: nobody else reads the copy meanwhile.
+    @Test func aBackupIsPrivateFromItsFirstByte() throws {
+        try withDatabasePath { path in
+            _ = try fill(path)
+            let (part, folder) = (path + ".copy", path + ".copied")
+            let backend = try SQLiteBackend(
+                administering: path, platform: .system, maySplit: false, log: { _ in })
+            #expect(try backend.copy(to: part, containersTo: folder).isEmpty)
+            let facts = try FileManager.default.attributesOfItem(atPath: part)
+            #expect((facts[.posixPermissions] as? NSNumber)?.intValue == 0o600)
+        }
+    }
+
     /// Damages the container so that it opens and cannot be read through.
     private func damage(_ container: String, _ path: String) throws {
         let file = try ContainerFile.path(path, of: container)

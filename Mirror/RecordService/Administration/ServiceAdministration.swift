@@ -88,8 +88,9 @@ public final class ServiceAdministration: Sendable {
     /// writing. On the disk when it returns; the file is there whole, with all its containers and
     /// assets, or not at all. Returns the containers that cannot be read; the copy is without them
     /// and says so. Throws BAD_REQUEST where there is something at `path`, and for a PostgreSQL
-    /// database. Cost: reads and writes all
-    /// files, and each asset that the folder does not have from an earlier backup of this name.
+    /// database; TRY_AGAIN_LATER where its task is cancelled, which is looked at before each file.
+    /// Cost: reads and writes all files, and each asset that the folder does not have from an
+    /// earlier backup of this name.
     public func backUp(to path: String) throws(RecordError) -> [String] {
         guard let file else { throw Self.ownTools }
         var lacking: [String] = []

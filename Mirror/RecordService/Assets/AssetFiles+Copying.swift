@@ -8,6 +8,7 @@ extension AssetFiles {
     /// it has its name. A file that is not what its name says is left out, and told to the log.
     func copy(to other: AssetFiles) throws(RecordError) {
         for checksum in contents(before: .distantFuture) {
+            try CopyWork.checkIsWanted()
             guard let file = try open(checksum),
                 try other.copy(of: checksum, size: file.size) == nil
             else { continue }

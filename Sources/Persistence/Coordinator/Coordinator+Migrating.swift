@@ -14,8 +14,8 @@ extension NSPersistentStoreCoordinator {
     /// open and the new files are gone. Throws 134070 for a store of another coordinator or a place
     /// that is taken, 134000 for an unknown type, 134030 for a full disk, 134091 for what the other
     /// type cannot hold, and for a file with rows of entities that the model does not have, which
-    /// the copy would be without. Cost: O(rows), written in one transaction; what is read is let go
-    /// of on the way.
+    /// the copy would be without; a `CancellationError` where the task that calls it is cancelled.
+    /// Cost: O(rows), written in one transaction; what is read is let go of on the way.
     @discardableResult
     public final func migratePersistentStore(
         _ store: NSPersistentStore, to storeURL: URL, options: [AnyHashable: Any]? = nil,
@@ -71,12 +71,12 @@ extension NSPersistentStoreCoordinator {
         let file = try StoreFileType(parameters.type)
         let draft = StoreFileType.draft(of: place, platform: platform)
         writing.url = draft
+        writing.access = store.parameters.file.map { FileAccess(of: $0.path) }
         do {
             // The draft closes with its rows.
             try fill(try factory(writing), from: store)
-            if let source = store.parameters.file {
-                FileAccess(of: source.path).apply(to: draft.path)
-            }
+            // A program's own store may have made its file as it likes.
+            writing.access?.apply(to: draft.path)
             try platform.faults.reach("migrate.filled")
             try file.place(draft, at: place, platform: platform)
         } catch {

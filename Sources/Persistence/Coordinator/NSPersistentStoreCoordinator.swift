@@ -122,7 +122,9 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
         queue.enqueue { work.value() }
     }
 
-    private func add(_ parameters: StoreParameters) throws -> NSPersistentStore {
+    /// Opens a store, or makes it where there is none. Throws as `addPersistentStore` does.
+    @discardableResult
+    final func add(_ parameters: StoreParameters) throws -> NSPersistentStore {
         if let configuration = parameters.configuration,
             managedObjectModel.entities(forConfigurationName: configuration) == nil
         {

@@ -13,6 +13,8 @@ package struct StoreParameters: @unchecked Sendable {
     package var configuration: String?
     package var options: [AnyHashable: Any]?
     package var platform: Environment
+    /// Who may read and write a file that is made; nil for what new files have.
+    package var access: FileAccess?
 
     package init(type: String, model: NSManagedObjectModel, platform: Environment = .system) {
         self.type = type
@@ -39,6 +41,7 @@ package struct StoreParameters: @unchecked Sendable {
     /// The options of a SQLite store.
     package var sqliteOptions: SQLiteStoreOptions {
         var made = SQLiteStoreOptions()
+        made.access = access
         made.isReadOnly = isReadOnly
         made.tracksHistory = tracksHistory
         made.ignoresVersioning = flag(NSIgnorePersistentStoreVersioningOption) ?? false
@@ -72,6 +75,7 @@ package struct StoreParameters: @unchecked Sendable {
     /// The options of an XML or binary store.
     package var graphOptions: GraphFileOptions {
         var made = GraphFileOptions()
+        made.access = access
         made.isReadOnly = isReadOnly
         made.ignoresVersioning = flag(NSIgnorePersistentStoreVersioningOption) ?? false
         made.leavesOutDerived = flag(Self.leavesOutDerivedOption) ?? false

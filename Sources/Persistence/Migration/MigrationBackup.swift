@@ -13,10 +13,12 @@ struct MigrationBackup {
         self.url = url
     }
 
-    /// Makes the copy. The migration does not begin where that fails.
-    func makeIfWanted(of metadata: [String: Any]) throws {
-        guard parameters.flag(NSPersistentStoreMigrationBackupOption) ?? false else { return }
-        try make(of: metadata)
+    /// Makes the copy, and returns its place; nil where none is wanted. The migration does not
+    /// begin where that fails.
+    @discardableResult
+    func makeIfWanted(of metadata: [String: Any]) throws -> URL? {
+        guard parameters.flag(NSPersistentStoreMigrationBackupOption) ?? false else { return nil }
+        return try make(of: metadata)
     }
 
     /// Makes the copy, whole or not at all, and returns its place.

@@ -103,12 +103,14 @@ public struct ProgressiveMigration: Sendable {
         public let share: Float
     }
 
-    /// Goes the path. `tell` is called before each step and while it goes on. Throws as `path()`
+    /// Goes the path. `tell` is called before each step and while it goes on. Returns where the
+    /// copy of the store is that the options asked for; nil where none was made. Throws as `path()`
     /// and as migrations on opening do. Cost: that of its steps.
-    public func run(telling tell: ((Progress) -> Void)? = nil) throws {
+    @discardableResult
+    public func run(telling tell: ((Progress) -> Void)? = nil) throws -> URL? {
         let steps = try path()
-        guard !steps.isEmpty else { return }
-        try MigrationBackup(parameters, at: url).makeIfWanted(
+        guard !steps.isEmpty else { return nil }
+        let copy = try MigrationBackup(parameters, at: url).makeIfWanted(
             of: try StoreFileType(parameters.type).metadata(at: url))
         for (place, step) in steps.enumerated() {
             func note(_ share: Float) {
@@ -126,5 +128,6 @@ public struct ProgressiveMigration: Sendable {
             }
             try parameters.platform.faults.reach("migrate.step")
         }
+        return copy
     }
 }

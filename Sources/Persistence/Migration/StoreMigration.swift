@@ -87,9 +87,7 @@ struct StoreMigration {
         let coordinator = NSPersistentStoreCoordinator(
             model: parameters.model, platform: parameters.platform)
         do {
-            try coordinator.addPersistentStore(
-                ofType: parameters.type, configurationName: parameters.configuration,
-                at: parameters.url, options: parameters.options)
+            try coordinator.add(parameters)
         } catch {
             throw PersistenceErrors.make(
                 failure, "The store cannot be opened: \((error as NSError).localizedDescription)",
@@ -112,10 +110,11 @@ struct StoreMigration {
         let draft = StoreFileType.draft(of: place, platform: manager.platform)
         var writing = destination
         writing.url = draft
+        writing.access = source.file.map { FileAccess(of: $0.path) }
         do {
             // The draft closes with its coordinator.
             try fill(writing, from: former, isDraft: true)
-            if let path = source.file?.path { FileAccess(of: path).apply(to: draft.path) }
+            writing.access?.apply(to: draft.path)
             try manager.platform.faults.reach("migrate.filled")
             try file.place(draft, at: place, platform: manager.platform)
         } catch {

@@ -11,6 +11,8 @@ internal import Stores
 /// Rows get new keys, in the order of the old. Into SQLite they go in batches within one
 /// transaction; the other types hold everything in memory anyway and are written once.
 ///
+/// It stops before a batch, with a `CancellationError`, where its task is cancelled.
+///
 /// Of a one-to-one link that only one end knows the other end gets to know, too. A value whose file
 /// is gone is counted in `missingCount`; it has none in the copy.
 struct StoreCopy {
@@ -150,6 +152,7 @@ struct StoreCopy {
     ) throws {
         let all = try source.ids(matching: query(entity)).sorted()
         for start in stride(from: 0, to: all.count, by: Self.batchCount) {
+            try Task.checkCancellation()
             try body(Array(all[start..<min(start + Self.batchCount, all.count)]))
         }
     }

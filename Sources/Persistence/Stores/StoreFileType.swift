@@ -166,13 +166,15 @@ struct StoreFileType {
         let mark = platform.randomness.uuid().uuidString
         let draft = folder.appendingPathComponent(".\(destination.lastPathComponent).\(mark)")
         defer { FileKind.removeFile(at: draft.path) }
-        try files.copyItem(at: source.resolvingSymlinksInPath(), to: draft)
-        if files.fileExists(atPath: destination.path) {
-            FileAccess(of: destination.path).apply(to: draft.path)
-        }
+        let source = source.resolvingSymlinksInPath()
+        let model = files.fileExists(atPath: destination.path) ? destination : source
+        let access = FileAccess(of: model.path)
+        access.makeFile(at: draft.path)
         let handle = try FileHandle(forWritingTo: draft)
+        defer { try? handle.close() }
+        try handle.write(contentsOf: Data(contentsOf: source, options: .alwaysMapped))
+        access.apply(to: draft.path)
         try handle.synchronize()
-        try handle.close()
         try platform.faults.reach("replace.staged")
         try (witness ?? GraphFileWitness(of: destination)).whileUnchanged {
             guard rename(draft.path, destination.path) == 0 else {

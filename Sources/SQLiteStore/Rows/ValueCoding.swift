@@ -1,4 +1,4 @@
-internal import Foundation
+package import Foundation
 internal import SQLiteDriver
 package import Stores
 
@@ -184,6 +184,14 @@ package enum ValueCoding {
         case .text(let text): Decimal(string: text).map { .decimal($0) } ?? .text(text)
         case .blob(let data): .data(data)
         }
+    }
+
+    /// Whether a decimal column gives back another number, as of more than about 15 digits.
+    package static func isRounded(_ decimal: Decimal) -> Bool {
+        guard !decimal.isNaN, let kept = Self.decimal(AttributeValue.decimal(decimal)) else {
+            return false
+        }
+        return Self.decimal(kept) != .decimal(decimal)
     }
 
     private static func exactDecimal(_ real: Double) -> Decimal? {

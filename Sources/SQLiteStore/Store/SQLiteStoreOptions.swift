@@ -1,3 +1,5 @@
+package import Stores
+
 /// How a SQLite store is opened.
 public struct SQLiteStoreOptions: Sendable {
     /// Opens an existing file and never writes to it.
@@ -30,6 +32,9 @@ public struct SQLiteStoreOptions: Sendable {
     public var heldLogBytesMax: Int64 = 256 << 20
     /// Who writes, for the history.
     public var origin = HistoryOrigin.thisProcess
+
+    /// Who may read and write a file that is made; nil for what new files have.
+    package var access: FileAccess?
 
     public init() {}
 

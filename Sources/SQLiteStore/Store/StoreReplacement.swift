@@ -156,10 +156,12 @@ struct StoreReplacement {
 
     /// The connection ends with the function, which closes the draft.
     private func write(_ reading: Connection, to draft: URL) throws {
+        let access = FileAccess(of: target.exists ? target.path : source.path)
+        access.makeFile(at: draft.path)
         let connection = try Connection(path: draft.path)
         try connection.script("PRAGMA synchronous = FULL")
         try connection.replaceContents(with: reading)
-        FileAccess(of: target.exists ? target.path : source.path).apply(to: draft.path)
+        access.apply(to: draft.path)
     }
 
     // MARK: Large values

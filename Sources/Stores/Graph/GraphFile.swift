@@ -19,9 +19,12 @@ struct GraphFile {
     }
 
     let path: String
+    /// That of a file that is not there yet; nil for what new files have.
+    private let access: FileAccess?
     private static let bytesMax: Int64 = 1 << 30
 
-    init(_ url: URL) {
+    init(_ url: URL, access: FileAccess? = nil) {
+        self.access = access
         // A link stays a link: what it leads to is replaced.
         path = url.resolvingSymlinksInPath().path
     }
@@ -125,10 +128,12 @@ struct GraphFile {
     private func write(_ data: Data, to draft: String) throws -> Stamp {
         guard data.count <= Self.bytesMax else { throw tooLarge("The store would be") }
         var facts = stat()
-        let mode = stat(path, &facts) == 0 ? facts.st_mode & 0o777 : 0o644
+        let isThere = stat(path, &facts) == 0
+        let mode = isThere ? facts.st_mode & 0o777 : access?.modeOfNew ?? 0o644
         let file = open(draft, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode)
         guard file >= 0 else { throw refusal() }
         defer { close(file) }
+        if !isThere { access?.apply(to: file, isFolder: false) }
         var rest = data[...]
         while !rest.isEmpty {
             let count = rest.withUnsafeBytes { Glibc.write(file, $0.baseAddress, $0.count) }

@@ -30,6 +30,8 @@ public struct GraphFileOptions: Sendable {
     /// Opens a store of a model with derived attributes, which the file does not keep: they are
     /// computed from what it has. Else such a model is refused, as Apple refuses it.
     public var leavesOutDerived = false
+    /// Who may read and write a file that is made; nil for what new files have.
+    package var access: FileAccess?
 
     public init() {}
 }

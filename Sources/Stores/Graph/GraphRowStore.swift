@@ -40,7 +40,7 @@ public final class GraphRowStore<Format: GraphFormat>: HistorylessStore {
         }
         layout = ModelLayout(model: model, configuration: configuration)
         let names = try GraphNames(layout, leavingOutDerived: options.leavesOutDerived)
-        let file = GraphFile(url)
+        let file = GraphFile(url, access: options.access)
         let made = try Self.contents(of: file, layout, options, platform)
         let changes = try GraphLoading.changes(
             from: made.graph, layout: layout, names: names, path: file.path)

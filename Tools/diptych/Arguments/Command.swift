@@ -60,7 +60,9 @@ struct Command {
         do {
             let verb = try verb.init(arguments)
             guard !verb.mindsSignals else { return try await verb.run(console) }
-            return try await SignalWatch.run(console, invocation) {
+            return try await SignalWatch.run(
+                console, invocation, stops: verb.stopsWhenCancelled
+            ) {
                 try await verb.run(console)
             }
         } catch {

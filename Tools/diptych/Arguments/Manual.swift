@@ -27,10 +27,14 @@ protocol Verb: Sendable {
     init(_ arguments: Arguments) throws
     /// Whether this run takes Ctrl-C and SIGTERM into its own hands.
     var mindsSignals: Bool { get }
+    /// Whether this run stops by itself once its task is cancelled, and takes back what is half
+    /// done.
+    var stopsWhenCancelled: Bool { get }
     /// Does the work. What fails is thrown; `CommandFailure` turns any error into words.
     func run(_ console: Console) async throws -> ExitStatus
 }
 
 extension Verb {
     var mindsSignals: Bool { false }
+    var stopsWhenCancelled: Bool { false }
 }

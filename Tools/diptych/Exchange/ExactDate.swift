@@ -47,7 +47,7 @@ enum ExactDate {
         var text = text
         return text.withUTF8 { bytes -> Double? in
             guard let moment = Moment(bytes) else {
-                return Double(String(decoding: bytes, as: UTF8.self))
+                return PlainNumber.double(String(decoding: bytes, as: UTF8.self))
             }
             guard (1...12).contains(moment.month), moment.day > 0,
                 moment.day <= length(of: moment.month, in: moment.year), moment.hour < 24,

@@ -14,6 +14,8 @@ final class LineImport {
         var objectCount = 0
         /// Values that were lost before the export.
         var missingCount = 0
+        /// What the store does not keep as it was.
+        var numbers = LostNumbers()
     }
 
     private let source: LineSource
@@ -37,7 +39,7 @@ final class LineImport {
         self.store = store
         self.progress = progress
         self.interruption = interruption
-        reader = LineReader(store.layout)
+        reader = LineReader(store.layout, keepsNaN: !(store is SQLiteRowStore))
         keys = try LineKeys(store.layout)
     }
 
@@ -87,6 +89,9 @@ final class LineImport {
             let line = try reader.line(bytes)
             var row = try counter.nextRow(of: line, keys, reader.layout)
             outcome.missingCount += try reader.readValues(of: line, into: &row)
+            if store is SQLiteRowStore {
+                outcome.numbers.note(row, reader.layout.entities[line.entity])
+            }
             if line.hasLinks, try reader.readToOnes(of: line, into: &row, keys) {
                 hasMoreLinks = true
             }

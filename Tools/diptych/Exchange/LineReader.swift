@@ -23,9 +23,12 @@ final class LineReader {
     private let entities: [EntityWords]
     private let places: [String: Int]
     private var lastEntity: Int?
+    /// Whether the store has values that are no numbers.
+    private let keepsNaN: Bool
 
-    init(_ layout: ModelLayout) {
+    init(_ layout: ModelLayout, keepsNaN: Bool) {
         self.layout = layout
+        self.keepsNaN = keepsNaN
         entities = layout.entities.map { EntityWords($0, in: layout) }
         places = Dictionary(
             layout.entities.enumerated().map { ($1.name, $0) },
@@ -113,8 +116,7 @@ final class LineReader {
                 guard seen.insert(slot) else {
                     throw LineFault.twice(words.layout.attributes[slot].name)
                 }
-                row.attributes[slot] = try ValueReader.value(
-                    &scanner, for: words.layout.attributes[slot])
+                row.attributes[slot] = try value(&scanner, words.layout.attributes[slot])
             }
         }
         for slot in words.required where row.attributes[slot].isNull && !missing.contains(slot) {
@@ -123,6 +125,18 @@ final class LineReader {
                     + "required.", "Give it a value.")
         }
         return missing.count
+    }
+
+    private func value(
+        _ scanner: inout JSONScanner, _ slot: EntityLayout.AttributeSlot
+    ) throws -> AttributeValue {
+        let value = try ValueReader.value(&scanner, for: slot)
+        guard keepsNaN || !LostNumbers.isLost(value) else {
+            throw LineFault(
+                "\(slot.name) is NaN, for which a SQLite store has no value.",
+                "Leave it out, give it a number, or import into an XML or binary store.")
+        }
+        return value
     }
 
     /// The attributes whose values were lost before the export.

@@ -82,7 +82,9 @@ enum ValueReader {
     private static func real(
         _ text: String, _ type: NSAttributeType, mayBeInfinite: Bool
     ) -> AttributeValue? {
-        guard let number = Double(text) else { return nil }
+        guard let number = isNamed(text) ? Double(text) : PlainNumber.double(text) else {
+            return nil
+        }
         let isKept = type != .floatAttributeType || Float(number).isFinite
         return (number.isFinite && isKept) || (mayBeInfinite && isNamed(text))
             ? .double(number) : nil

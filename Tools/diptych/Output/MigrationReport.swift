@@ -134,25 +134,27 @@ struct MigrationReport {
         if console.isJSON {
             console.emit([
                 "path": .string(store.path), "steps": JSON(0), "rows": JSON(0),
-                "seconds": .double(0),
+                "seconds": .double(0), "backup": .null,
             ])
         } else {
             console.note("\(store.path) has that version already.")
         }
     }
 
-    func tellDone(_ console: Console, at version: String, seconds: Double) {
+    /// Tells what was done, and where the copy of before is.
+    func tellDone(_ console: Console, at version: String, seconds: Double, copy: URL?) {
         let rows = forecast?.rows ?? 0
         if console.isJSON {
             console.emit([
                 "path": .string(store.path), "from": .string(path[0].from.name),
                 "to": .string(version), "steps": JSON(path.count), "rows": JSON(rows),
-                "seconds": .double(seconds),
+                "seconds": .double(seconds), "backup": JSON(copy?.path),
             ])
         } else {
             console.note(
                 "Migrated \(store.path) to \(version) in \(Figure.count(path.count, "step")): "
                     + "\(Figure.count(rows, "row")), \(Figure.seconds(seconds)).")
+            if let copy { console.note("The store as it was is \(copy.path).") }
         }
     }
 

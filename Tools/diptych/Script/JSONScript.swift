@@ -22,7 +22,7 @@ enum JSONScript {
         switch verb {
         case "insert":
             return .insert(
-                entity: try text(object, verb), alias: object["as"] as? String,
+                entity: try text(object, verb), alias: try alias(object),
                 values: try values(object))
         case "set":
             return .set(try ScriptTarget(text(object, verb)), values: try values(object))
@@ -30,13 +30,33 @@ enum JSONScript {
             let (target, relationship) = try ScriptTarget.path(text(object, verb))
             return .link(
                 target, relationship: relationship, try members(object["to"]),
-                place: (object["at"] as? NSNumber)?.intValue)
+                place: try place(object))
         case "unlink":
             let (target, relationship) = try ScriptTarget.path(text(object, verb))
             return .unlink(target, relationship: relationship, try members(object["from"]))
         case "delete": return .delete(try ScriptTarget(text(object, verb)))
-        default: return .save
+        default:
+            guard let isMeant = object[verb] as? Bool, isMeant else {
+                throw ScriptError("'save' must be true.", form)
+            }
+            return .save
         }
+    }
+
+    private static func alias(_ object: [String: Any]) throws -> String? {
+        object["as"] == nil ? nil : try text(object, "as")
+    }
+
+    /// Where the first of linked objects goes; nil for the end.
+    private static func place(_ object: [String: Any]) throws -> Int? {
+        guard let given = object["at"] else { return nil }
+        // Foundation reads true as a number, too.
+        guard let number = given as? NSNumber, String(cString: number.objCType) != "c",
+            let place = Int(number.stringValue), place >= 0
+        else {
+            throw ScriptError("'at' must be a whole number from 0 on.", "Write 0 for the first.")
+        }
+        return place
     }
 
     private static func text(_ object: [String: Any], _ key: String) throws -> String {

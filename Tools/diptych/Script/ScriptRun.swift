@@ -260,8 +260,8 @@ final class ScriptRun {
         for (offset, other) in others.enumerated() {
             let known = members.index(of: other)
             if known != NSNotFound { members.removeObject(at: known) }
-            members.insert(
-                other, at: min(place.map { $0 + offset } ?? members.count, members.count))
+            let count = members.count
+            members.insert(other, at: min(min(place ?? count, count) + offset, count))
         }
     }
 

@@ -30,11 +30,12 @@ struct ScriptWords {
                 continue
             }
             if character == "[" { depth += 1 }
-            if character == "]" { depth -= 1 }
+            // One that closes none is a letter as others.
+            if character == "]", depth > 0 { depth -= 1 }
             word.append(character)
             rest.removeFirst()
         }
-        guard depth <= 0 else { throw ScriptError("A '[' is not closed.", "Close it with ']'.") }
+        guard depth == 0 else { throw ScriptError("A '[' is not closed.", "Close it with ']'.") }
         return word
     }
 

@@ -24,8 +24,10 @@ enum ValueReading {
         case .integer32AttributeType:
             (Int32(text), ("a whole number", "It has 32 bits: -2147483648 to 2147483647."))
         case .integer64AttributeType: (Int64(text), ("a whole number", "It has 64 bits."))
-        case .doubleAttributeType: (Double(text), ("a number", "Write it as 3.25 or 1e-3."))
-        case .floatAttributeType: (Float(text), ("a number", "Write it as 3.25 or 1e-3."))
+        case .doubleAttributeType:
+            (real(Double(text), text), ("a number", "Write it as 3.25 or 1e-3."))
+        case .floatAttributeType:
+            (real(Float(text), text), ("a number", "Write it as 3.25 or 1e-3."))
         case .decimalAttributeType: (decimal(text), ("a decimal number", "Write it as 3.25."))
         case .booleanAttributeType:
             (boolean(text), ("true or false", "Write true, false, yes, no, 1 or 0."))
@@ -46,6 +48,14 @@ enum ValueReading {
         default:
             (nil, ("of a type that a script cannot write", "Set it in a program."))
         }
+    }
+
+    /// A store has no NaN, and what is too large for it is no infinity.
+    private static func real<Number: BinaryFloatingPoint>(
+        _ number: Number?, _ text: String
+    ) -> Number? {
+        guard let number, !number.isNaN else { return nil }
+        return number.isFinite || PlainNumber.isInfinity(text) ? number : nil
     }
 
     private static func decimal(_ text: String) -> Decimal? {

@@ -64,6 +64,8 @@ struct ServiceRestore {
         try refuseHalfWritten()
         removePart()
         do {
+            // Nobody else may read it while it is written.
+            close(open(part, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600))
             try Connection(path: part).replaceContents(with: .reading(backup.path))
             try ServiceAdministration.copyContainers(besides: backup.path, to: part)
         } catch let fault as SQLiteFault where fault.isNotADatabase {

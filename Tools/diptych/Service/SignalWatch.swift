@@ -4,20 +4,21 @@ internal import Platform
 
 /// What Ctrl-C and SIGTERM do to a verb: it is told to stop, and the exit status says why it did.
 ///
-/// A round stops between two of its steps. What does not stop within a moment is ended; a store is
-/// whole then too, since each of its saves is a transaction.
+/// A round stops between two of its steps, a copy between two batches, which it takes back. What
+/// does not stop within a moment is ended; a store is whole then too, since each of its saves is a
+/// transaction.
 enum SignalWatch {
     /// How long work that can stop by itself has for it.
     private static let graceSeconds = 5.0
 
-    /// Runs `work` until it ends or a signal comes.
+    /// Runs `work` until it ends or a signal comes. Where it `stops` by itself, it has a moment
+    /// for that.
     static func run(
-        _ console: Console, _ invocation: Invocation,
+        _ console: Console, _ invocation: Invocation, stops: Bool,
         _ work: @escaping @Sendable () async throws -> ExitStatus
     ) async throws -> ExitStatus {
         let stopped = Lock<ExitStatus?>(nil)
         let task = Task { try await work() }
-        let stops = invocation.manual.name == Sync.manual.name
         let sources = SignalSources.watch { signal in
             let status: ExitStatus = signal == SIGINT ? .interrupted : .terminated
             let isFirst = stopped.withLock { former in

@@ -1,6 +1,7 @@
 internal import Foundation
 internal import ObjectModel
 internal import Persistence
+internal import SQLiteStore
 internal import Stores
 
 /// `diptych convert`: a store of one type as a store of another.
@@ -18,8 +19,9 @@ struct Convert: Verb {
                     + "history and the state of the mirror stay behind. XML and binary stores keep "
                     + "no copy of their model, so they need --model, and have no derived "
                     + "attributes. Of a one-to-one link that only one end knows, both ends know "
-                    + "in the new store. Exit status 4: values are missing, as their external "
-                    + "files are gone.")
+                    + "in the new store. SQLite has no NaN: no value is in its place, and where one "
+                    + "is required nothing is made. Exit status 4: values are missing, as they are "
+                    + "NaN or their external files are gone.")
         ],
         examples: [
             ("diptych convert Library.sqlite Library.xml --to xml", "a file to read and compare"),
@@ -45,6 +47,8 @@ struct Convert: Verb {
         self.type = type
     }
 
+    var stopsWhenCancelled: Bool { true }
+
     func run(_ console: Console) async throws -> ExitStatus {
         guard FileKind(of: output) == .absent else {
             throw CommandError(
@@ -53,9 +57,10 @@ struct Convert: Verb {
         }
         try ParentFolder.require(of: output)
         var missing = MissingValues(console)
-        try missing.find(in: access.openAny(readOnly: true))
+        let numbers = try look(&missing)
         let objects = try migrate()
         tellDerived(console)
+        numbers.tellRounded(console)
         if console.isJSON {
             console.emit([
                 "path": .string(output.path), "type": .string(type.rawValue),
@@ -65,7 +70,18 @@ struct Convert: Verb {
             let count = Figure.count(objects, "object")
             console.note("Made \(output.path), \(type.title) store with \(count).")
         }
-        return missing.status("in \(output.path)")
+        let status = missing.status("in \(output.path)")
+        return numbers.tellLost(console) ? .incomplete : status
+    }
+
+    /// Looks for what the new store will not have.
+    private func look(_ missing: inout MissingValues) throws -> LostNumbers {
+        let store = try access.openAny(readOnly: true)
+        try missing.find(in: store)
+        var numbers = LostNumbers()
+        // What comes from a SQLite store is what such a store keeps.
+        if type == .sqlite, !(store is SQLiteRowStore) { try numbers.find(in: store) }
+        return numbers
     }
 
     /// XML and binary stores keep no derived attributes: whoever opens one computes them.

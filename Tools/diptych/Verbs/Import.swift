@@ -15,8 +15,9 @@ struct ImportObjects: Verb {
                     + "leaves the store as it was. Links lead to lines of the same file, earlier "
                     + "or later; of a link that one line names, both ends are set. Uniqueness "
                     + "constraints and required attributes are kept; a missing attribute has no "
-                    + "value, not its default. Memory does not grow with the file where STORE is "
-                    + "SQLite.")
+                    + "value, not its default. A SQLite store takes no NaN, and decimals that it "
+                    + "rounds, of more than about 15 digits, are counted. Memory does not grow "
+                    + "with the file where STORE is SQLite.")
         ],
         examples: [
             (
@@ -54,6 +55,7 @@ struct ImportObjects: Verb {
             let count = Figure.count(outcome.objectCount, "object")
             console.note("\(access.name): \(count) imported.")
         }
+        outcome.numbers.tellRounded(console)
         guard outcome.missingCount > 0 else { return .done }
         let count = Figure.count(outcome.missingCount, "value")
         console.warn("\(count) had been lost before the export, and have none here.")

@@ -95,7 +95,7 @@ struct Migrate: Verb {
         }
         report.warn(console)
         let start = ContinuousClock.now
-        try migration.run { progress in
+        let copy = try migration.run { progress in
             let done = (Double(progress.place) + Double(progress.share)) / Double(progress.count)
             let seconds = start.duration(to: .now) / .seconds(1)
             let left = done > 0.01 && seconds > 2 ? seconds * (1 - done) / done : nil
@@ -105,7 +105,7 @@ struct Migrate: Verb {
                 done: Int(done * 100), total: 100)
         }
         let seconds = start.duration(to: .now) / .seconds(1)
-        report.tellDone(console, at: last.to.name, seconds: seconds)
+        report.tellDone(console, at: last.to.name, seconds: seconds, copy: copy)
         return .done
     }
 }

@@ -254,6 +254,8 @@ struct ServiceVerb: Verb {
         CommandError("usage", message, hint: hint, status: .usage)
     }
 
+    var stopsWhenCancelled: Bool { work == .backup }
+
     func run(_ console: Console) async throws -> ExitStatus {
         do {
             return try perform(console)

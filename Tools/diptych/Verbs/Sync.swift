@@ -153,6 +153,7 @@ struct Sync: Verb {
     }
 
     var mindsSignals: Bool { watching != nil }
+    var stopsWhenCancelled: Bool { true }
 
     func run(_ console: Console) async throws -> ExitStatus {
         service.warn(console)

@@ -15,6 +15,15 @@ enum FileFolder {
         try synchronize(path, O_RDONLY | O_DIRECTORY)
     }
 
+    /// Makes an empty file for its owner alone, in which SQLite then makes a database. What is
+    /// there already goes.
+    static func makeFile(_ path: String) throws {
+        unlink(path)
+        let file = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+        guard file >= 0 else { throw failure(path) }
+        close(file)
+    }
+
     /// Brings a file to the disk, for its owner alone.
     static func protect(_ path: String) throws {
         guard chmod(path, 0o600) == 0 else { throw failure(path) }

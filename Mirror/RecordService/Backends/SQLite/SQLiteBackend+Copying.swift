@@ -17,9 +17,11 @@ extension SQLiteBackend {
         for _ in 0..<Self.attemptsMax {
             for case .container(let name) in try places()
             where copied.insert(ExactName(name)).inserted {
+                try CopyWork.checkIsWanted()
                 if try !copy(name, to: folder) { lacking.append(name) }
             }
-            unlink(path)
+            try CopyWork.checkIsWanted()
+            try FileFolder.makeFile(path)
             try main.copy(to: path)
             if try Self.containers(in: path).isSubset(of: copied) {
                 try CopyGaps.write(lacking, into: path)
@@ -64,6 +66,15 @@ extension SQLiteBackend {
         return Set(
             try copy.rows("SELECT container FROM container_files WHERE made = 1")
                 .compactMap { $0.first?.string.map { ExactName($0) } })
+    }
+}
+
+/// A copy as work that may be ended.
+enum CopyWork {
+    /// Throws TRY_AGAIN_LATER where the task that does it was cancelled.
+    static func checkIsWanted() throws(RecordError) {
+        guard Task.isCancelled else { return }
+        throw RecordError(.tryAgainLater, "The copy was ended; nothing of it is left.")
     }
 }
 

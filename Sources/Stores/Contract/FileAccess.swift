@@ -17,6 +17,21 @@ package struct FileAccess: Sendable {
         group = facts.st_gid
     }
 
+    /// The mode of a file that is made for it.
+    var modeOfNew: mode_t { isKnown ? mode : 0o644 }
+
+    /// Makes an empty file with the same access, so that nobody else reads what is written there
+    /// then; its owner may write, whatever `apply` makes of it in the end. What is there already
+    /// stays; who writes to it finds out why none could be made.
+    package func makeFile(at path: String) {
+        guard isKnown else { return }
+        let file = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode | 0o600)
+        guard file >= 0 else { return }
+        fchmod(file, mode | 0o600)
+        if geteuid() == 0 { _ = fchown(file, owner, group) }
+        close(file)
+    }
+
     /// Gives the file at `path` the same access, as far as this process may.
     package func apply(to path: String) {
         guard isKnown else { return }

@@ -65,16 +65,32 @@ import Testing
         #expect(try ask("tokens", "--revoke-all", "owner", "--revoke", "x").status == 2)
     }
 
+    private func renew(_ file: String) throws -> Run {
+        try workshop.run([
+            "sign-in", "--renew", "--json", "--service", service.text("url"), "--container",
+            service.text("container"), "--ca-file", service.text("caFile"), "--token-file",
+            file,
+        ])
+    }
+
+    @Test func aLinkedTokenFileIsRenewedWhereItIs() throws {
+        #expect(try issue("real.tokens", "--days", "30").status == 0)
+        let (file, link) = (workshop.path("real.tokens"), workshop.path("a.tokens"))
+        try FileManager.default.createSymbolicLink(
+            atPath: link, withDestinationPath: "real.tokens")
+        let issued = try String(contentsOfFile: file, encoding: .utf8)
+        let rows = try Connection(path: data + "/records.sqlite")
+        try rows.script("UPDATE token_lives SET ends_at = ends_at - 25 * 86400000")
+        #expect(try renew(link).json["renewed"] as? Bool == true)
+        #expect(try String(contentsOfFile: file, encoding: .utf8) != issued)
+        let destination = try? FileManager.default.destinationOfSymbolicLink(atPath: link)
+        #expect(destination == "real.tokens")
+    }
+
     @Test func aTokenFileIsRenewedInTime() throws {
         #expect(try issue("a.tokens", "--days", "30").status == 0)
         let file = workshop.path("a.tokens")
-        func renew() throws -> Run {
-            try workshop.run([
-                "sign-in", "--renew", "--json", "--service", service.text("url"), "--container",
-                service.text("container"), "--ca-file", service.text("caFile"), "--token-file",
-                file,
-            ])
-        }
+        func renew() throws -> Run { try self.renew(file) }
         let issued = try String(contentsOfFile: file, encoding: .utf8)
         #expect(try renew().json["renewed"] as? Bool == false)
         #expect(try String(contentsOfFile: file, encoding: .utf8) == issued)

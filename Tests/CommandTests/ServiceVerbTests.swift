@@ -99,6 +99,22 @@ import Testing
         #expect(try ask("users", "--add", "x", "--discoverable", "maybe").status == 2)
     }
 
+    @Test func aUserWhoIsRefusedIsNotMade() throws {
+        #expect(try ask("users", "--add", "Ann", "--email", "ann@example.org").status == 0)
+        for wrong in ["Ann@example.org", "nonsense"] {
+            #expect(try ask("users", "--add", "Bob", "--email", wrong).status == 1)
+            let labels = try ask("users", "--json").lines.map { $0["label"] as? String }
+            #expect(!labels.contains("Bob"))
+        }
+        let audit = try ask("audit").output
+        #expect(!audit.contains("Bob"))
+        #expect(try ask("users", "--add", "Bob", "--email", "bob@example.org").status == 0)
+        let tokens = try ask(
+            "tokens", "--issue", "Bob", "--container", service.text("container"),
+            "--token-file", workshop.path("bob.tokens"))
+        #expect(tokens.status == 0, "\(tokens.complaint)")
+    }
+
     @Test func rolesAreGrantedAndGiven() throws {
         let container = ["--container", service.text("container")]
         func roles(_ words: String...) throws -> Run {

@@ -115,6 +115,14 @@ import Testing
         #expect(tokens.status == 0, "\(tokens.complaint)")
     }
 
+    @Test func aLabelIsReadable() throws {
+        for wrong in ["", "a\u{202E}c", "a\nb", String(repeating: "a", count: 256)] {
+            #expect(try ask("users", "--add", wrong).status == 1)
+        }
+        #expect(try ask("users", "--json").lines.count == 1)
+        #expect(try ask("users", "--add", "Änne O'Hara 2").status == 0)
+    }
+
     @Test func rolesAreGrantedAndGiven() throws {
         let container = ["--container", service.text("container")]
         func roles(_ words: String...) throws -> Run {

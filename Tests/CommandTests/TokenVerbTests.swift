@@ -111,6 +111,31 @@ import Testing
         #expect(late.status == 1 && late.complaint.contains("AUTHENTICATION_REQUIRED"))
     }
 
+    @Test func aSignInOutlivesALostRequest() throws {
+        let canned = try CannedService([
+            #"{"deviceCode":"d","userCode":"ABCD-EFGH","path":"/console","#
+                + #""expiresInSeconds":60,"intervalSeconds":1}"#,
+            nil, #"{"state":"waiting"}"#, nil, nil,
+            #"{"state":"approved","api":"dpt_1_a","user":"dpt_2_b"}"#,
+        ])
+        let file = workshop.path("new.tokens")
+        let run = try workshop.run(
+            "sign-in", "--service", "http://127.0.0.1:\(canned.port)", "--container",
+            "iCloud.local.diptych", "--token-file", file)
+        #expect(run.status == 0, "\(run.complaint)")
+        let tokens = try? String(contentsOfFile: file, encoding: .utf8)
+        #expect(tokens?.contains("user: dpt_2_b") == true)
+    }
+
+    /// No code is shown to anybody whose tokens could not be kept.
+    @Test func aFileThatCannotBeMadeIsToldBeforeTheCode() throws {
+        let canned = try CannedService([])
+        let run = try workshop.run(
+            "sign-in", "--service", "http://127.0.0.1:\(canned.port)", "--container",
+            "iCloud.local.diptych", "--token-file", "/proc/new.tokens", "--json")
+        #expect(run.status == 1 && run.errorCode == "cannotWrite", "\(run.complaint)")
+    }
+
     @Test func anOriginIsAllowedByServe() throws {
         let child = try workshop.start(
             "/usr/bin/env",

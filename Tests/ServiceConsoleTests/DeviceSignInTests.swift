@@ -91,6 +91,15 @@ import Testing
         #expect(bearer.userRecordName == fixture.ben.userRecordName)
     }
 
+    /// Strangers choose it, and whoever decides reads it.
+    @Test(arguments: ["a\\u0000b", "phone\\u202Eenohp", "a\\u2028b", "a\\u200Bb"])
+    func whatADeviceCallsItselfIsReadable(label: String) throws {
+        let answer = try fixture.send(
+            "POST", "/console/api/device",
+            #"{"container":"\#(ConsoleFixture.container)","label":"\#(label)"}"#)
+        #expect(answer.status == 400)
+    }
+
     @Test func aRefusedDeviceGetsNothing() throws {
         let (device, user) = try begin()
         let anna = try fixture.signIn(fixture.tokenOfAnna.secret)

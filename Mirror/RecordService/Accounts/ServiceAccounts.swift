@@ -97,7 +97,8 @@ public final class ServiceAccounts: Sendable {
 
     // MARK: Users
 
-    /// Makes a user with a random record name.
+    /// Makes a user with a random record name. The label is the program's own; one that somebody
+    /// typed is looked at by `createUser(label:profile:)`.
     public func createUser(label: String) throws(RecordError) -> ServiceUser {
         let user = newUser(label: label)
         let now = platform.milliseconds

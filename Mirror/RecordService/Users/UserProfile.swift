@@ -36,6 +36,16 @@ extension ServiceAccounts {
             }
     }
 
+    /// Whether all of it shows, on one line and in its order.
+    static func isReadable(_ text: String) -> Bool {
+        text.unicodeScalars.allSatisfy { scalar in
+            switch scalar.properties.generalCategory {
+            case .control, .lineSeparator, .paragraphSeparator: false
+            default: !scalar.properties.isDefaultIgnorableCodePoint
+            }
+        }
+    }
+
     /// What is known of a user; empty where nothing is.
     public func profile(of userRecordName: String) throws(RecordError) -> UserProfile {
         try backend.read { try $0.profile(of: userRecordName) }.map {
@@ -46,10 +56,15 @@ extension ServiceAccounts {
     }
 
     /// Makes a user of whom this is known, or none where it is refused: what throws leaves nobody
-    /// behind. Throws as `setProfile`.
+    /// behind. Throws as `setProfile`, and BAD_REQUEST for a label that is not to be read.
     public func createUser(
         label: String, profile: UserProfile
     ) throws(RecordError) -> ServiceUser {
+        guard (1...Self.textBytesMax).contains(label.utf8.count), Self.isReadable(label) else {
+            throw RecordError(
+                .badRequest,
+                "A user's label has 1 to \(Self.textBytesMax) bytes, and none that do not show.")
+        }
         let user = newUser(label: label)
         let row = try Self.row(of: profile, user.userRecordName)
         let now = platform.milliseconds

@@ -29,20 +29,25 @@ extension ConsoleDesk {
     /// What became of a device; its tokens, once somebody let it in.
     func deviceOutcome(_ request: HTTPRequest) throws -> HTTPResponse {
         let wish: DeviceCodeWish = try request.wish()
-        let (device, outcome) = try devices.collect(wish.deviceCode)
-        switch outcome {
-        case .waiting: return try .json(of: DeviceOutcome(state: "waiting"))
-        case .refused: return try .json(of: DeviceOutcome(state: "refused"))
-        case .approved(let user):
-            let accounts = service.accounts
-            let api = try accounts.issueAPIToken(
-                container: device.container, label: device.label)
-            let own = try accounts.issueUserToken(
-                userRecordName: user, label: device.label,
-                days: service.limits.retention.userTokenDays)
-            return try .json(
-                of: DeviceOutcome(state: "approved", api: api.secret, user: own.secret))
+        let outcome = try devices.collect(wish.deviceCode) { device, outcome in
+            switch outcome {
+            case .waiting: DeviceOutcome(state: "waiting")
+            case .refused: DeviceOutcome(state: "refused")
+            case .approved(let user): try tokens(of: device, for: user)
+            }
         }
+        return try .json(of: outcome)
+    }
+
+    private func tokens(
+        of device: DeviceSignIns.Wish, for user: String
+    ) throws(RecordError) -> DeviceOutcome {
+        let accounts = service.accounts
+        let api = try accounts.issueAPIToken(container: device.container, label: device.label)
+        let own = try accounts.issueUserToken(
+            userRecordName: user, label: device.label,
+            days: service.limits.retention.userTokenDays)
+        return DeviceOutcome(state: "approved", api: api.secret, user: own.secret)
     }
 
     /// Tells who is to decide what the device calls itself.

@@ -90,10 +90,7 @@ enum PrivateFile {
     /// it cannot be written.
     static func write(_ text: String, to file: URL) throws {
         let place = file.resolvingSymlinksInPath().path
-        // A name of its own: others may write the file just now, and NAME.part is somebody's.
-        let part = "\(place).\(UUID().uuidString.prefix(8)).part"
-        let descriptor = open(part, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
-        guard descriptor >= 0 else { throw failure(file) }
+        let (part, descriptor) = try makePart(of: file)
         let bytes = Array(text.utf8)
         let isWritten =
             Foundation.write(descriptor, bytes, bytes.count) == bytes.count
@@ -104,6 +101,21 @@ enum PrivateFile {
             unlink(part)
             throw error
         }
+    }
+
+    /// Throws where the file could not be written now: before what cannot be had twice is asked for.
+    static func requireRoom(for file: URL) throws {
+        let (part, descriptor) = try makePart(of: file)
+        close(descriptor)
+        unlink(part)
+    }
+
+    /// Under a name of its own: others may write the file just now, and NAME.part is somebody's.
+    private static func makePart(of file: URL) throws -> (path: String, descriptor: Int32) {
+        let path = "\(file.resolvingSymlinksInPath().path).\(UUID().uuidString.prefix(8)).part"
+        let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else { throw failure(file) }
+        return (path, descriptor)
     }
 
     /// Runs `body`, which writes what it makes of the file's contents, while nobody else does so to

@@ -36,8 +36,16 @@ extension ServiceAccounts {
             }
     }
 
+    /// Throws BAD_REQUEST for a label that is empty, longer than 255 bytes, or not readable.
+    static func check(label: String) throws(RecordError) {
+        guard (1...textBytesMax).contains(label.utf8.count), isReadable(label) else {
+            throw RecordError(
+                .badRequest, "A label has 1 to \(textBytesMax) bytes, and none that do not show.")
+        }
+    }
+
     /// Whether all of it shows, on one line and in its order.
-    static func isReadable(_ text: String) -> Bool {
+    package static func isReadable(_ text: String) -> Bool {
         text.unicodeScalars.allSatisfy { scalar in
             switch scalar.properties.generalCategory {
             case .control, .lineSeparator, .paragraphSeparator: false
@@ -60,11 +68,7 @@ extension ServiceAccounts {
     public func createUser(
         label: String, profile: UserProfile
     ) throws(RecordError) -> ServiceUser {
-        guard (1...Self.textBytesMax).contains(label.utf8.count), Self.isReadable(label) else {
-            throw RecordError(
-                .badRequest,
-                "A user's label has 1 to \(Self.textBytesMax) bytes, and none that do not show.")
-        }
+        try Self.check(label: label)
         let user = newUser(label: label)
         let row = try Self.row(of: profile, user.userRecordName)
         let now = platform.milliseconds

@@ -10,8 +10,11 @@ extension ConsoleDesk {
     /// A device begins, and learns the code that a person is to type.
     func beginDevice(_ request: HTTPRequest) throws -> HTTPResponse {
         let wish: DeviceWish = try request.wish()
-        guard (1...Self.labelBytesMax).contains(wish.label.utf8.count) else {
-            throw RecordError(.badRequest, "A device calls itself by 1 to 200 bytes.")
+        guard (1...Self.labelBytesMax).contains(wish.label.utf8.count),
+            ServiceAccounts.isReadable(wish.label)
+        else {
+            throw RecordError(
+                .badRequest, "A device calls itself by 1 to 200 bytes, and none that do not show.")
         }
         guard try service.accounts.containers().contains(wish.container) else {
             throw RecordError(.notFound, "This service has no container of that name.")

@@ -26,6 +26,55 @@ import Testing
         try workshop.done(["key", "rotate", file, "--passphrase-file", two])
     }
 
+    @Test func aLinkedKeyFileIsChangedWhereItIs() throws {
+        let workshop = try Workshop()
+        let (file, link) = (workshop.path("real.keys"), workshop.path("Library.keys"))
+        let one = try workshop.write("horse\n", to: "one")
+        let two = try workshop.write("staple\n", to: "two")
+        try workshop.done(["key", "create", file, "--passphrase-file", one])
+        try FileManager.default.createSymbolicLink(
+            atPath: link, withDestinationPath: "real.keys")
+        try workshop.done(["key", "rotate", link, "--passphrase-file", one])
+        try workshop.done([
+            "key", "passphrase", link, "--passphrase-file", one, "--new-passphrase-file", two,
+        ])
+        let shown = try workshop.done(["key", "show", file, "--json"]).json
+        #expect((shown["keys"] as? [String])?.count == 2)
+        let destination = try? FileManager.default.destinationOfSymbolicLink(atPath: link)
+        #expect(destination == "real.keys")
+        try workshop.done(["key", "rotate", file, "--passphrase-file", two])
+    }
+
+    @Test func aFileThatLooksLikeAPartIsItsOwners() throws {
+        let workshop = try Workshop()
+        let own = try workshop.write("mine", to: "Library.keys.part")
+        let pass = try workshop.write("horse\n", to: "pass")
+        let file = workshop.path("Library.keys")
+        try workshop.done(["key", "create", file, "--passphrase-file", pass])
+        #expect((try? String(contentsOfFile: own, encoding: .utf8)) == "mine")
+        let names = try FileManager.default.contentsOfDirectory(atPath: workshop.folder.path)
+        #expect(
+            names.filter { $0.hasPrefix("Library.keys") }.sorted()
+                == ["Library.keys", "Library.keys.part"])
+    }
+
+    /// Each reads the file, wraps a further key for a while, and writes the file.
+    @Test func rotationsAtOnceAllStay() throws {
+        let workshop = try Workshop()
+        let pass = try workshop.write("horse\n", to: "pass")
+        let file = workshop.path("Library.keys")
+        try workshop.done(["key", "create", file, "--passphrase-file", pass])
+        let rotations = try (0..<6).map { _ in
+            try workshop.start(["key", "rotate", file, "--passphrase-file", pass])
+        }
+        for rotation in rotations {
+            let status = rotation.wait()
+            #expect(status == 0, "\(rotation.complaint)")
+        }
+        let shown = try workshop.done(["key", "show", file, "--json"]).json
+        #expect((shown["keys"] as? [String])?.count == 7)
+    }
+
     @Test func theEndingOfALineBelongsToNoPassphrase() throws {
         let workshop = try Workshop()
         let file = workshop.path("Library.keys")

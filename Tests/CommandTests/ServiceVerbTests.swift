@@ -99,6 +99,30 @@ import Testing
         #expect(try ask("users", "--add", "x", "--discoverable", "maybe").status == 2)
     }
 
+    @Test func aUserWhoIsRefusedIsNotMade() throws {
+        #expect(try ask("users", "--add", "Ann", "--email", "ann@example.org").status == 0)
+        for wrong in ["Ann@example.org", "nonsense"] {
+            #expect(try ask("users", "--add", "Bob", "--email", wrong).status == 1)
+            let labels = try ask("users", "--json").lines.map { $0["label"] as? String }
+            #expect(!labels.contains("Bob"))
+        }
+        let audit = try ask("audit").output
+        #expect(!audit.contains("Bob"))
+        #expect(try ask("users", "--add", "Bob", "--email", "bob@example.org").status == 0)
+        let tokens = try ask(
+            "tokens", "--issue", "Bob", "--container", service.text("container"),
+            "--token-file", workshop.path("bob.tokens"))
+        #expect(tokens.status == 0, "\(tokens.complaint)")
+    }
+
+    @Test func aLabelIsReadable() throws {
+        for wrong in ["", "a\u{202E}c", "a\nb", String(repeating: "a", count: 256)] {
+            #expect(try ask("users", "--add", wrong).status == 1)
+        }
+        #expect(try ask("users", "--json").lines.count == 1)
+        #expect(try ask("users", "--add", "Änne O'Hara 2").status == 0)
+    }
+
     @Test func rolesAreGrantedAndGiven() throws {
         let container = ["--container", service.text("container")]
         func roles(_ words: String...) throws -> Run {

@@ -160,6 +160,35 @@ import Testing
         return child.printed
     }
 
+    /// Ctrl-C and Ctrl-\\, as terminals send them.
+    @Test(arguments: ["\u{3}", "\u{1C}"])
+    func aPromptThatIsInterruptedLeavesTheTerminalAsItWas(key: String) throws {
+        let workshop = try Workshop()
+        workshop.environment["TERM"] = "xterm"
+        let (script, typed) = (workshop.path("script"), workshop.path("typed"))
+        try workshop.write(
+            """
+            trap : INT QUIT
+            '\(Workshop.command)' key create '\(workshop.path("z.keys"))'
+            echo "ended $?"
+            stty -a
+            """, to: "script")
+        #expect(mkfifo(typed, 0o600) == 0)
+        let keyboard = open(typed, O_RDWR | O_CLOEXEC)
+        defer { close(keyboard) }
+        let child = try workshop.start(
+            "/bin/sh", ["-c", "exec script -qec \"sh '\(script)'\" /dev/null < '\(typed)'"])
+        try until { child.printed.contains("New passphrase: ") || !child.isRunning }
+        let keys = Array("half\(key)".utf8)
+        #expect(write(keyboard, keys, keys.count) == keys.count)
+        child.wait()
+        #expect(child.printed.contains("ended 130"), "\(child.printed)")
+        let words = child.printed.split { $0.isWhitespace || $0 == ";" }
+        #expect(words.contains("echo") && !words.contains("-echo"), "\(child.printed)")
+        #expect(words.contains("isig"))
+        #expect(!FileManager.default.fileExists(atPath: workshop.path("z.keys")))
+    }
+
     @Test func coloursAreForTerminalsThatWantThem() throws {
         let workshop = try Workshop()
         let library = try workshop.library()

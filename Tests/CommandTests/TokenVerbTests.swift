@@ -65,16 +65,32 @@ import Testing
         #expect(try ask("tokens", "--revoke-all", "owner", "--revoke", "x").status == 2)
     }
 
+    private func renew(_ file: String) throws -> Run {
+        try workshop.run([
+            "sign-in", "--renew", "--json", "--service", service.text("url"), "--container",
+            service.text("container"), "--ca-file", service.text("caFile"), "--token-file",
+            file,
+        ])
+    }
+
+    @Test func aLinkedTokenFileIsRenewedWhereItIs() throws {
+        #expect(try issue("real.tokens", "--days", "30").status == 0)
+        let (file, link) = (workshop.path("real.tokens"), workshop.path("a.tokens"))
+        try FileManager.default.createSymbolicLink(
+            atPath: link, withDestinationPath: "real.tokens")
+        let issued = try String(contentsOfFile: file, encoding: .utf8)
+        let rows = try Connection(path: data + "/records.sqlite")
+        try rows.script("UPDATE token_lives SET ends_at = ends_at - 25 * 86400000")
+        #expect(try renew(link).json["renewed"] as? Bool == true)
+        #expect(try String(contentsOfFile: file, encoding: .utf8) != issued)
+        let destination = try? FileManager.default.destinationOfSymbolicLink(atPath: link)
+        #expect(destination == "real.tokens")
+    }
+
     @Test func aTokenFileIsRenewedInTime() throws {
         #expect(try issue("a.tokens", "--days", "30").status == 0)
         let file = workshop.path("a.tokens")
-        func renew() throws -> Run {
-            try workshop.run([
-                "sign-in", "--renew", "--json", "--service", service.text("url"), "--container",
-                service.text("container"), "--ca-file", service.text("caFile"), "--token-file",
-                file,
-            ])
-        }
+        func renew() throws -> Run { try self.renew(file) }
         let issued = try String(contentsOfFile: file, encoding: .utf8)
         #expect(try renew().json["renewed"] as? Bool == false)
         #expect(try String(contentsOfFile: file, encoding: .utf8) == issued)
@@ -93,6 +109,31 @@ import Testing
         try issued.write(toFile: file, atomically: true, encoding: .utf8)
         let late = try renew()
         #expect(late.status == 1 && late.complaint.contains("AUTHENTICATION_REQUIRED"))
+    }
+
+    @Test func aSignInOutlivesALostRequest() throws {
+        let canned = try CannedService([
+            #"{"deviceCode":"d","userCode":"ABCD-EFGH","path":"/console","#
+                + #""expiresInSeconds":60,"intervalSeconds":1}"#,
+            nil, #"{"state":"waiting"}"#, nil, nil,
+            #"{"state":"approved","api":"dpt_1_a","user":"dpt_2_b"}"#,
+        ])
+        let file = workshop.path("new.tokens")
+        let run = try workshop.run(
+            "sign-in", "--service", "http://127.0.0.1:\(canned.port)", "--container",
+            "iCloud.local.diptych", "--token-file", file)
+        #expect(run.status == 0, "\(run.complaint)")
+        let tokens = try? String(contentsOfFile: file, encoding: .utf8)
+        #expect(tokens?.contains("user: dpt_2_b") == true)
+    }
+
+    /// No code is shown to anybody whose tokens could not be kept.
+    @Test func aFileThatCannotBeMadeIsToldBeforeTheCode() throws {
+        let canned = try CannedService([])
+        let run = try workshop.run(
+            "sign-in", "--service", "http://127.0.0.1:\(canned.port)", "--container",
+            "iCloud.local.diptych", "--token-file", "/proc/new.tokens", "--json")
+        #expect(run.status == 1 && run.errorCode == "cannotWrite", "\(run.complaint)")
     }
 
     @Test func anOriginIsAllowedByServe() throws {

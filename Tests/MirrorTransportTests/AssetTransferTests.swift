@@ -93,6 +93,28 @@ import Testing
         #expect(channel.byteCount.received - before < 200_000)
     }
 
+    /// The proxy's own 200 is no answer of the service's. In a process of its own, whose variables
+    /// name the proxy.
+    @Test func anInterruptedDownloadGoesOnBehindAProxy() async throws {
+        await #expect(processExitsWith: .success) {
+            let tests = AssetTransferTests()
+            let world = try AssetWorld()
+            let bytes = try tests.file(3_000_000, in: world)
+            let asset = try tests.fetched(try await tests.uploaded(bytes, world))
+            let proxy = try CuttingProxy(
+                to: UInt16(try #require(world.url.port)), tunnels: true)
+            setenv("https_proxy", "http://127.0.0.1:\(proxy.port)", 1)
+            for name in ["no_proxy", "NO_PROXY"] { unsetenv(name) }
+            let channel = try world.channel()
+            let copy = world.folder.appendingPathComponent("copy")
+            try bytes.prefix(2_900_000).write(to: copy.appendingPathExtension("part"))
+            try await channel.download(asset, to: copy)
+            #expect(try Data(contentsOf: copy) == bytes)
+            #expect(channel.byteCount.received < 200_000)
+            #expect(proxy.takePassed() > 0)
+        }
+    }
+
     @Test func whatIsNotTheAssetIsThrownAway() async throws {
         let world = try AssetWorld()
         let bytes = try file(50_000, in: world)

@@ -2,10 +2,12 @@ import Foundation
 import Platform
 
 /// Passes bytes of TCP on to a port, and cuts the connection once so many came from the client.
+/// Where it tunnels, clients ask for the way first, as of an HTTP proxy.
 final class CuttingProxy: Sendable {
     let port: UInt16
     private let listener: Int32
     private let target: UInt16
+    private let tunnels: Bool
     private let state = Lock(State())
 
     private struct State {
@@ -14,8 +16,9 @@ final class CuttingProxy: Sendable {
         var passed = 0
     }
 
-    init(to target: UInt16) throws {
+    init(to target: UInt16, tunnels: Bool = false) throws {
         self.target = target
+        self.tunnels = tunnels
         listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
         var name = Self.loopback(0)
         var size = socklen_t(MemoryLayout<sockaddr_in>.size)
@@ -35,6 +38,7 @@ final class CuttingProxy: Sendable {
                     if client >= 0 { close(client) }
                     break
                 }
+                if self.tunnels { Self.answerConnect(client) }
                 self.join(client)
             }
             close(listener)
@@ -63,6 +67,17 @@ final class CuttingProxy: Sendable {
         name.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
         name.sin_port = port.bigEndian
         return name
+    }
+
+    /// Reads the head of a CONNECT, and lets its sender through.
+    private static func answerConnect(_ client: Int32) {
+        var head: [UInt8] = []
+        var byte: UInt8 = 0
+        while !head.suffix(4).elementsEqual("\r\n\r\n".utf8), recv(client, &byte, 1, 0) == 1 {
+            head.append(byte)
+        }
+        let answer = Array("HTTP/1.1 200 Connection established\r\nX-Way: open\r\n\r\n".utf8)
+        _ = send(client, answer, answer.count, Int32(MSG_NOSIGNAL))
     }
 
     private func join(_ client: Int32) {

@@ -177,6 +177,17 @@ private struct CountingSecrets: SecretSource {
         }
     }
 
+    /// In a path they are ways to other folders, which clients go before they ask.
+    @Test(arguments: [".", "..", "..."])
+    func noContainerIsCalledByDotsAlone(name: String) throws {
+        let service = try ServiceFixture().service
+        let error = #expect(throws: RecordError.self) {
+            try service.accounts.createContainer(name)
+        }
+        #expect(error?.code == .badRequest)
+        try service.accounts.createContainer(name + "a")
+    }
+
     @Test func environmentsAndContainersAreApart() throws {
         var fixture = try ServiceFixture()
         try fixture.save(.note("a"))

@@ -92,6 +92,31 @@ import Testing
         }
     }
 
+    /// As on sticks and shares, which is where backups go.
+    @Test func aBackupNeedsNoSecondNames() throws {
+        try withDatabasePath { path in
+            _ = try fill(path)
+            let faults = OneFault()
+            var platform = Environment.system
+            platform.faults = faults
+            let desk = try ServiceAdministration(path: path, platform: platform)
+            let (first, second) = (path + ".first", path + ".second")
+            faults.arm("backup.linking", POSIXError(.EPERM))
+            _ = try desk.backUp(to: first)
+            #expect(faults.count("backup.linking") == 1)
+            try expectAll(at: first)
+            #expect(!FileManager.default.fileExists(atPath: first + ".part"))
+            // What came meanwhile stays.
+            faults.atNext("backup.linking") {
+                try Data("mine".utf8).write(to: URL(fileURLWithPath: second))
+                throw POSIXError(.EPERM)
+            }
+            #expect(throws: RecordError.self) { _ = try desk.backUp(to: second) }
+            #expect(try Data(contentsOf: URL(fileURLWithPath: second)) == Data("mine".utf8))
+            #expect(FileFolder.names(in: ContainerFileName.folder(beside: second)).isEmpty)
+        }
+    }
+
     /// Damages the container so that it opens and cannot be read through.
     private func damage(_ container: String, _ path: String) throws {
         let file = try ContainerFile.path(path, of: container)

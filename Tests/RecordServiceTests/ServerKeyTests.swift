@@ -157,6 +157,19 @@ import Testing
         }
     }
 
+    /// It is the label of the user as whom the key works.
+    @Test(arguments: ["", "a\u{202E}b", "a\nb", String(repeating: "a", count: 256)])
+    func aKeysLabelIsReadable(label: String) throws {
+        let users = try service.accounts.users().count
+        let error = #expect(throws: RecordError.self) {
+            try service.accounts.addServerKey(
+                pem: signing.publicPEM, label: label, container: ServiceFixture.container,
+                environment: "production")
+        }
+        #expect(error?.code == .badRequest)
+        #expect(try service.accounts.users().count == users)
+    }
+
     @Test func aSignatureThatChangesSomethingIsGoodOnce() throws {
         let day = date()
         let message = "\(day):\(Self.bodyHash):\(Self.path)"

@@ -32,6 +32,14 @@ import Testing
         #expect(ofUser.status == 403)
     }
 
+    @Test(arguments: ["", "a\\u0000b", "a\\u202Ec", String(repeating: "a", count: 256)])
+    func aUsersLabelIsReadable(label: String) throws {
+        let fixture = try ConsoleFixture()
+        let answer = try ask(fixture, "POST", "users", #"{"label":"\#(label)"}"#)
+        #expect(answer.status == 400)
+        #expect(try fixture.service.accounts.users().count == 2)
+    }
+
     @Test func guessingIsSlowAndHurtsNobodyWithAGoodOne() throws {
         let fixture = try ConsoleFixture()
         for _ in 0..<30 { _ = try ask(fixture, "GET", "status", token: "dpt_1_2") }

@@ -2,6 +2,7 @@ import Foundation
 import RecordServer
 import RecordService
 import RecordWire
+import SQLiteDriver
 import ServiceConsole
 import Testing
 
@@ -10,6 +11,8 @@ import Testing
     private let fixture: ConsoleFixture
 
     init() throws { fixture = try ConsoleFixture() }
+
+    private init(path: String) throws { fixture = try ConsoleFixture(path: path) }
 
     private func begin() throws -> (device: String, user: String) {
         let answer = try fixture.send(
@@ -49,6 +52,27 @@ import Testing
         #expect(try anna.send("POST", "device/approval", approval).status == 404)
     }
 
+    @Test func whoWasLetInIsToldOnceTheServiceIsFree() throws {
+        let folder = FileManager.default.temporaryDirectory
+            .appendingPathComponent("diptych-busy-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let path = folder.appendingPathComponent("records.sqlite").path
+        let own = try DeviceSignInTests(path: path)
+        let (device, user) = try own.begin()
+        let anna = try own.fixture.signIn(own.fixture.tokenOfAnna.secret)
+        let approval = #"{"userCode":"\#(user)","approves":true}"#
+        #expect(try anna.send("POST", "device/approval", approval).status == 200)
+        let holder = try Connection(path: path)
+        try holder.script("BEGIN IMMEDIATE")
+        let busy = try own.outcome(device)
+        #expect(busy.status == 503)
+        try holder.script("ROLLBACK")
+        let tokens = try own.outcome(device).object()
+        #expect(tokens["state"] as? String == "approved")
+        #expect(try own.outcome(device).status == 404)
+    }
+
     @Test func anAdministratorNamesTheUser() throws {
         let (device, user) = try begin()
         let session = try fixture.signIn(fixture.administrator.secret)
@@ -65,6 +89,15 @@ import Testing
         let bearer = try fixture.service.accounts.bearer(
             of: try #require(tokens["user"] as? String))
         #expect(bearer.userRecordName == fixture.ben.userRecordName)
+    }
+
+    /// Strangers choose it, and whoever decides reads it.
+    @Test(arguments: ["a\\u0000b", "phone\\u202Eenohp", "a\\u2028b", "a\\u200Bb"])
+    func whatADeviceCallsItselfIsReadable(label: String) throws {
+        let answer = try fixture.send(
+            "POST", "/console/api/device",
+            #"{"container":"\#(ConsoleFixture.container)","label":"\#(label)"}"#)
+        #expect(answer.status == 400)
     }
 
     @Test func aRefusedDeviceGetsNothing() throws {

@@ -97,6 +97,18 @@ import Testing
         #expect(try attempt("anna", "correct horse", from: "203.0.113.9").status == 200)
     }
 
+    /// Names of that length are kept for nobody, so guesses of them are not told apart.
+    @Test func namesThatNobodyHasCountAsOne() throws {
+        let long = String(repeating: "a", count: 256)
+        for number in 0..<50 {
+            let answer = try attempt("\(long)\(number)", "guess", from: "198.51.100.\(number)")
+            #expect(answer.status == 401)
+        }
+        #expect(try attempt("\(long)x", "guess", from: "203.0.113.9").status == 429)
+        #expect(try attempt("ben", "guess", from: "203.0.113.9").status == 401)
+        _ = try signIn()
+    }
+
     @Test func whatIsNeitherIsRefused() throws {
         for body in ["{}", #"{"name":"anna"}"#, #"{"password":"x"}"#, #"{"name":1}"#] {
             #expect(try fixture.send("POST", "/console/api/session", body).status == 400)

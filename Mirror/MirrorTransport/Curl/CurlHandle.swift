@@ -97,6 +97,8 @@ package final class CurlHandle {
             (CURLOPT_SSLVERSION, Int(CURL_SSLVERSION_TLSv1_2)),
             (CURLOPT_HTTP_VERSION, Int(CURL_HTTP_VERSION_2TLS)),
             (CURLOPT_TCP_KEEPALIVE, 1),
+            // A proxy's answer to CONNECT is none of the service's.
+            (CURLOPT_SUPPRESS_CONNECT_HEADERS, 1),
             (CURLOPT_CONNECTTIMEOUT_MS, Int(limits.connectSeconds * 1_000)),
             (CURLOPT_TIMEOUT_MS, Int(limits.totalSeconds * 1_000)),
             (CURLOPT_LOW_SPEED_LIMIT, 1),

@@ -52,12 +52,13 @@ public final class ServiceAccounts: Sendable {
 
     /// Makes the container `name`, such as `iCloud.org.example.notes`; does nothing when it is
     /// there. Throws BAD_REQUEST unless the name is made of letters, digits, dots, hyphens and
-    /// underscores.
+    /// underscores, and of more than dots: those clients take out of the paths that they ask.
     public func createContainer(_ name: String) throws(RecordError) {
-        guard Self.isContainerName(name) else {
+        guard Self.isContainerName(name), !name.utf8.allSatisfy({ $0 == UInt8(ascii: ".") }) else {
             throw RecordError(
                 .badRequest,
-                "A container name has 1 to 255 letters, digits, dots, hyphens and underscores.")
+                "A container name has 1 to 255 letters, digits, dots, hyphens and underscores, "
+                    + "and not dots alone.")
         }
         let now = platform.milliseconds
         let isNew = try backend.write { transaction in
@@ -68,7 +69,7 @@ public final class ServiceAccounts: Sendable {
         if isNew { try audit?.note(.containerMade, name) }
     }
 
-    /// Whether a container may be called so.
+    /// Whether a container may be called so, or may have been before names of dots were refused.
     static func isContainerName(_ name: String) -> Bool {
         let isPlain = name.utf8.allSatisfy { byte in
             switch byte {
@@ -96,7 +97,8 @@ public final class ServiceAccounts: Sendable {
 
     // MARK: Users
 
-    /// Makes a user with a random record name.
+    /// Makes a user with a random record name. The label is the program's own; one that somebody
+    /// typed is looked at by `createUser(label:profile:)`.
     public func createUser(label: String) throws(RecordError) -> ServiceUser {
         let user = newUser(label: label)
         let now = platform.milliseconds

@@ -1,13 +1,16 @@
 internal import Foundation
+internal import Platform
 internal import RecordWire
 
 /// A new file, and the folder of containers beside it, that are there whole or not at all.
 struct DatabaseCopy {
     private let path: String
     private let part: String
+    private let faults: any FaultPoints
 
-    init(to path: String) {
+    init(to path: String, faults: any FaultPoints) {
         self.path = path
+        self.faults = faults
         part = path + ".part"
     }
 
@@ -26,8 +29,8 @@ struct DatabaseCopy {
             try body(part, partFolder)
             try FileFolder.protect(part)
             try FileFolder.synchronize(partFolder)
-            // Over what came meanwhile neither is written: a folder that is not empty stays, and a
-            // link, unlike a rename, writes over no file.
+            // Over what came meanwhile neither is written: a folder that is not empty stays, and
+            // the file is named where there is none.
             try FileFolder.rename(partFolder, to: folder)
         } catch {
             unlink(part)
@@ -38,14 +41,34 @@ struct DatabaseCopy {
     }
 
     private func finish() throws {
-        let isNamed = link(part, path) == 0
-        let code = errno
+        let code = named()
         unlink(part)
-        guard isNamed else {
+        guard code == 0 else {
             FileFolder.remove(folder)
             throw failure(code)
         }
         try FileFolder.synchronize(URL(fileURLWithPath: path).deletingLastPathComponent().path)
+    }
+
+    /// Gives the file its name, over no other: a link, unlike a rename, writes over nothing. Returns
+    /// the disk's reason where that fails, else 0.
+    private func named() -> Int32 {
+        let code = linked()
+        guard [EPERM, EOPNOTSUPP, ENOSYS].contains(code) else { return code }
+        // Some file systems have no second names, as those of sticks. There an empty file holds the
+        // place, which is made where there is none.
+        let claim = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+        guard claim >= 0 else { return errno }
+        close(claim)
+        guard rename(part, path) != 0 else { return 0 }
+        let reason = errno
+        unlink(path)
+        return reason
+    }
+
+    private func linked() -> Int32 {
+        guard (try? faults.reach("backup.linking")) != nil else { return EPERM }
+        return link(part, path) == 0 ? 0 : errno
     }
 
     private func failure(_ code: Int32) -> RecordError {

@@ -95,7 +95,7 @@ public final class ServiceAdministration: Sendable {
         guard let file else { throw Self.ownTools }
         var lacking: [String] = []
         do {
-            try DatabaseCopy(to: path).write { part, folder in
+            try DatabaseCopy(to: path, faults: platform.faults).write { part, folder in
                 lacking = try file.copy(to: part, containersTo: folder)
                 try Self.copyAssets(
                     besides: source, to: path, platform: platform, log: log)

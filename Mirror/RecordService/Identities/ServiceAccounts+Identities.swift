@@ -70,10 +70,7 @@ extension ServiceAccounts {
 
     private static func label(of claims: ProviderClaims) -> String {
         let name = claims.name ?? claims.emailAddress ?? claims.subject
-        let isPrintable = name.unicodeScalars.allSatisfy {
-            !$0.properties.isDefaultIgnorableCodePoint && $0.properties.generalCategory != .control
-        }
-        return name.isEmpty || name.utf8.count > labelBytesMax || !isPrintable
+        return name.isEmpty || name.utf8.count > labelBytesMax || !isReadable(name)
             ? claims.subject : name
     }
 

@@ -6,11 +6,12 @@ public import RecordWire
 extension ServiceAccounts {
     /// Registers the public half of a key (PEM, P-256) for one container and environment, and makes
     /// the user in whose name its requests are answered. Throws NOT_FOUND for an unknown
-    /// container, BAD_REQUEST for another environment than development or production, and for what
-    /// is no such key.
+    /// container, BAD_REQUEST for another environment than development or production, for what is
+    /// no such key, and for a label that is empty, longer than 255 bytes, or does not show whole.
     public func addServerKey(
         pem: String, label: String, container: String, environment: String
     ) throws(RecordError) -> ServerKey {
+        try Self.check(label: label)
         try requireContainer(container)
         try DatabaseKey.check(environment: environment)
         guard let encoded = try VerifyingKey.read(pem: pem).encoded else {

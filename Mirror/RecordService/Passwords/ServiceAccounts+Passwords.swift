@@ -56,10 +56,13 @@ extension ServiceAccounts {
     }
 
     /// Names the user who has the name and the password. Throws AUTHENTICATION_FAILED, after the
-    /// same work and in the same words whatever is wrong. Cost: a twentieth of a second and 16 MB,
+    /// same work and in the same words whatever is wrong; at once where they are too long for
+    /// anybody's. Cost: a twentieth of a second and 16 MB,
     /// so let few in at once, and put guessers off.
     public func bearer(name: String, password: String) throws(RecordError) -> TokenBearer {
-        guard password.utf8.count <= Self.passwordBytes.upperBound else { throw Self.wrongPassword }
+        guard password.utf8.count <= Self.passwordBytes.upperBound,
+            name.utf8.count <= Self.nameBytes.upperBound
+        else { throw Self.wrongPassword }
         let row = try backend.read { try $0.password(named: name) }
         let hash = row?.hash ?? Self.nobodys
         guard try hash.fits(password), let row else { throw Self.wrongPassword }

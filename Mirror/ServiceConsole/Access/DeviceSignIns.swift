@@ -113,10 +113,24 @@ final class DeviceSignIns: Sendable {
         }
     }
 
-    /// What became of a device; once it is settled, this is told once. Throws NOT_FOUND for a code
-    /// that is not known or whose time is over.
-    func collect(_ deviceCode: String) throws(RecordError) -> (Wish, Outcome) {
+    /// Makes of what became of a device what it is told; once that is settled, it is told once.
+    /// Where `body` throws TRY_AGAIN_LATER it was not told, and the device may ask again. Throws
+    /// NOT_FOUND for a code that is not known or whose time is over.
+    func collect<Told>(
+        _ deviceCode: String, _ body: (Wish, Outcome) throws -> Told
+    ) throws -> Told {
         let key = try ConsoleSecret.key(of: deviceCode)
+        let found = try take(key)
+        do {
+            return try body(found.wish, found.outcome)
+        } catch let error as RecordError where error.code == .tryAgainLater {
+            pending.withLock { $0[key] = found }
+            throw error
+        }
+    }
+
+    /// Others find it no more once it is settled.
+    private func take(_ key: String) throws(RecordError) -> Pending {
         let now = clock.now()
         let found = pending.withLock { pending -> Pending? in
             guard let found = pending[key], found.expires > now else {
@@ -127,7 +141,7 @@ final class DeviceSignIns: Sendable {
             return found
         }
         guard let found else { throw Self.unknown }
-        return (found.wish, found.outcome)
+        return found
     }
 
     /// People type in small letters and with dashes.

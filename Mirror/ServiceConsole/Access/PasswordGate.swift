@@ -8,6 +8,7 @@ internal import RecordWire
 ///
 /// Wrong guesses count for the address and name together, for the address, and for the name. The
 /// last two stop only addresses from which the user never signed in; and all end by themselves.
+/// Names that are too long for anybody's count as one, so that no guess is kept whole.
 final class PasswordGate: Sendable {
     private struct Pair: Hashable {
         let name: String
@@ -28,6 +29,7 @@ final class PasswordGate: Sendable {
     /// Each takes 16 MB and a twentieth of a second.
     private static let runningMax = 2
     private static let knownMax = 10_000
+    private static let nameBytesMax = 255
 
     init(clock: any Clock) {
         ofPairs = FailureMeter(clock: clock, failuresMax: 10, within: 600)
@@ -40,6 +42,7 @@ final class PasswordGate: Sendable {
     func pass<Result>(
         _ name: String, from address: ClientAddress, _ body: () throws(RecordError) -> Result
     ) throws(RecordError) -> Result {
+        let name = name.utf8.count > Self.nameBytesMax ? "" : name
         let pair = Pair(name: name, address: address)
         try ofPairs.check(pair)
         if !work.withLock({ $0.known.contains(pair) }) {

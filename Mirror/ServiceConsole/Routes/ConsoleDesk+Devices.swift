@@ -10,8 +10,11 @@ extension ConsoleDesk {
     /// A device begins, and learns the code that a person is to type.
     func beginDevice(_ request: HTTPRequest) throws -> HTTPResponse {
         let wish: DeviceWish = try request.wish()
-        guard (1...Self.labelBytesMax).contains(wish.label.utf8.count) else {
-            throw RecordError(.badRequest, "A device calls itself by 1 to 200 bytes.")
+        guard (1...Self.labelBytesMax).contains(wish.label.utf8.count),
+            ServiceAccounts.isReadable(wish.label)
+        else {
+            throw RecordError(
+                .badRequest, "A device calls itself by 1 to 200 bytes, and none that do not show.")
         }
         guard try service.accounts.containers().contains(wish.container) else {
             throw RecordError(.notFound, "This service has no container of that name.")
@@ -29,20 +32,25 @@ extension ConsoleDesk {
     /// What became of a device; its tokens, once somebody let it in.
     func deviceOutcome(_ request: HTTPRequest) throws -> HTTPResponse {
         let wish: DeviceCodeWish = try request.wish()
-        let (device, outcome) = try devices.collect(wish.deviceCode)
-        switch outcome {
-        case .waiting: return try .json(of: DeviceOutcome(state: "waiting"))
-        case .refused: return try .json(of: DeviceOutcome(state: "refused"))
-        case .approved(let user):
-            let accounts = service.accounts
-            let api = try accounts.issueAPIToken(
-                container: device.container, label: device.label)
-            let own = try accounts.issueUserToken(
-                userRecordName: user, label: device.label,
-                days: service.limits.retention.userTokenDays)
-            return try .json(
-                of: DeviceOutcome(state: "approved", api: api.secret, user: own.secret))
+        let outcome = try devices.collect(wish.deviceCode) { device, outcome in
+            switch outcome {
+            case .waiting: DeviceOutcome(state: "waiting")
+            case .refused: DeviceOutcome(state: "refused")
+            case .approved(let user): try tokens(of: device, for: user)
+            }
         }
+        return try .json(of: outcome)
+    }
+
+    private func tokens(
+        of device: DeviceSignIns.Wish, for user: String
+    ) throws(RecordError) -> DeviceOutcome {
+        let accounts = service.accounts
+        let api = try accounts.issueAPIToken(container: device.container, label: device.label)
+        let own = try accounts.issueUserToken(
+            userRecordName: user, label: device.label,
+            days: service.limits.retention.userTokenDays)
+        return DeviceOutcome(state: "approved", api: api.secret, user: own.secret)
     }
 
     /// Tells who is to decide what the device calls itself.

@@ -86,7 +86,9 @@ struct ConsoleDesk: Sendable {
         case .users: return try .json(of: accounts.users().map(UserAnswer.init))
         case .addUser:
             let wish: UserWish = try request.wish()
-            return try .json(of: UserAnswer(accounts.createUser(label: wish.label)))
+            return try .json(
+                of: UserAnswer(
+                    accounts.createUser(label: wish.label, profile: UserProfile())))
         case .issueToken: return try issue(request, accounts)
         case .administration(let asked): return try asked.perform(accounts, request)
         case .storage(let asked): return try asked.perform(self, session)

@@ -29,14 +29,16 @@ struct KnownServices: Sendable {
     /// Takes note of a destination. False where that cannot be kept.
     func add(_ destination: Destination) -> Bool {
         guard let file else { return false }
-        let known = all
-        guard !known.contains(destination) else { return true }
-        let lines = (known + [destination]).map { $0.words.joined(separator: "\t") + "\n" }
         let marks = destination.words.joined().unicodeScalars
         guard !marks.contains(where: { $0 == "\t" || $0 == "\n" }) else { return false }
         let folder = file.deletingLastPathComponent()
         try? FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        return (try? PrivateFile.write(lines.joined(), to: file)) != nil
+        return PrivateFile.alone(with: file) {
+            let known = all
+            guard !known.contains(destination) else { return true }
+            let lines = (known + [destination]).map { $0.words.joined(separator: "\t") + "\n" }
+            return (try? PrivateFile.write(lines.joined(), to: file)) != nil
+        }
     }
 
     private var all: [Destination] {

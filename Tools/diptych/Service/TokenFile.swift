@@ -44,11 +44,17 @@ enum TokenFile {
 
     /// Puts another user token into a file that is there, and leaves the rest of it.
     static func replaceUserToken(by token: String, in file: URL) throws {
-        let data = try Data(contentsOf: file)
+        try PrivateFile.alone(with: file) {
+            let data = try Data(contentsOf: file)
+            try PrivateFile.write(try text(of: data, with: token), to: file)
+        }
+    }
+
+    private static func text(of data: Data, with token: String) throws -> String {
         if var object = try? JSONSerialization.jsonObject(with: data) as? [String: Any] {
             object["user"] = token
             let text = try JSONSerialization.data(withJSONObject: object, options: .sortedKeys)
-            return try PrivateFile.write(String(decoding: text, as: UTF8.self) + "\n", to: file)
+            return String(decoding: text, as: UTF8.self) + "\n"
         }
         let lines = TextLines.all(of: String(decoding: data, as: UTF8.self))
         let renewed = lines.map { line in
@@ -56,7 +62,7 @@ enum TokenFile {
                 line.split(separator: ":").first?.trimmingCharacters(in: .whitespaces) == "user"
             return isUser ? "user: \(token)" : line
         }
-        try PrivateFile.write(renewed.joined(separator: "\n"), to: file)
+        return renewed.joined(separator: "\n")
     }
 
     /// The tokens of the variables DIPTYCH_API_TOKEN and DIPTYCH_USER_TOKEN.
@@ -78,22 +84,48 @@ enum TokenFile {
     }
 }
 
-/// Small files that only their owner can read.
+/// Small files that only their owner can read. A link counts as the file it leads to.
 enum PrivateFile {
+    /// Puts a file with this text in the place of what was there, whole or not at all. Throws where
+    /// it cannot be written.
     static func write(_ text: String, to file: URL) throws {
-        let part = file.path + ".part"
-        unlink(part)
-        let descriptor = open(part, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
-        guard descriptor >= 0 else { throw failure(file) }
+        let place = file.resolvingSymlinksInPath().path
+        let (part, descriptor) = try makePart(of: file)
         let bytes = Array(text.utf8)
         let isWritten =
             Foundation.write(descriptor, bytes, bytes.count) == bytes.count
             && fsync(descriptor) == 0
         close(descriptor)
-        guard isWritten, rename(part, file.path) == 0 else {
+        guard isWritten, rename(part, place) == 0 else {
+            let error = failure(file)
             unlink(part)
-            throw failure(file)
+            throw error
         }
+    }
+
+    /// Throws where the file could not be written now: before what cannot be had twice is asked for.
+    static func requireRoom(for file: URL) throws {
+        let (part, descriptor) = try makePart(of: file)
+        close(descriptor)
+        unlink(part)
+    }
+
+    /// Under a name of its own: others may write the file just now, and NAME.part is somebody's.
+    private static func makePart(of file: URL) throws -> (path: String, descriptor: Int32) {
+        let path = "\(file.resolvingSymlinksInPath().path).\(UUID().uuidString.prefix(8)).part"
+        let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else { throw failure(file) }
+        return (path, descriptor)
+    }
+
+    /// Runs `body`, which writes what it makes of the file's contents, while nobody else does so to
+    /// a file of the same folder: what others wrote is read, not written over.
+    static func alone<Result>(with file: URL, _ body: () throws -> Result) rethrows -> Result {
+        let path = file.resolvingSymlinksInPath().deletingLastPathComponent().path
+        let folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        defer { if folder >= 0 { close(folder) } }
+        if folder >= 0 { while flock(folder, LOCK_EX) != 0, errno == EINTR {} }
+        return try body()
     }
 
     private static func failure(_ file: URL) -> CommandError {

@@ -22,17 +22,21 @@ struct UserDetails {
         isDiscoverable = word.map { $0 == "yes" }
     }
 
-    /// Puts what was told in the place of what was known; an empty text is none.
-    func save(of user: ServiceUser, _ accounts: ServiceAccounts) throws {
-        let known = try accounts.profile(of: user.userRecordName)
+    /// What was told in the place of what was known; an empty text is none.
+    func profile(after known: UserProfile = UserProfile()) -> UserProfile {
         func told(_ text: String?, _ former: String?) -> String? {
             text.map { $0.isEmpty ? nil : $0 } ?? former
         }
-        let profile = UserProfile(
+        return UserProfile(
             emailAddress: told(email, known.emailAddress),
             givenName: told(givenName, known.givenName),
             familyName: told(familyName, known.familyName),
             isDiscoverable: isDiscoverable ?? known.isDiscoverable)
+    }
+
+    func save(of user: ServiceUser, _ accounts: ServiceAccounts) throws {
+        let known = try accounts.profile(of: user.userRecordName)
+        let profile = profile(after: known)
         guard profile != known else { return }
         try accounts.setProfile(profile, of: user.userRecordName)
     }

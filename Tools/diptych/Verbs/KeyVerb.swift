@@ -59,27 +59,41 @@ struct KeyVerb: Verb {
         switch work {
         case .show: keys = try KeySource.read(file)
         case .create:
-            guard !FileManager.default.fileExists(atPath: file.path) else {
-                throw CommandError(
-                    "fileExists", "There is a file \(file.path) already.",
-                    hint: "A key that is lost opens nothing again; name another file.")
-            }
+            try requireNew()
             let passphrase = try new(passphraseFile)
-            keys = try KeyFile(wrapping: SealingKeys([.drawn()]), passphrase: passphrase)
+            keys = try kept {
+                try requireNew()
+                return try KeyFile(wrapping: SealingKeys([.drawn()]), passphrase: passphrase)
+            }
         case .rotate:
-            let present = try KeySource.read(file)
-            keys = try present.rotated(passphrase: known(for: present))
+            let passphrase = try known(for: KeySource.read(file))
+            keys = try kept { try KeySource.read(file).rotated(passphrase: passphrase) }
         case .passphrase:
             let present = try KeySource.read(file)
             let former = try known(for: present)
             _ = try present.open(passphrase: former)
-            keys = try present.rewrapped(from: former, to: new(newPassphraseFile))
-        }
-        if work != .show {
-            try PrivateFile.write(String(decoding: keys.data, as: UTF8.self) + "\n", to: file)
+            let next = try new(newPassphraseFile)
+            keys = try kept { try KeySource.read(file).rewrapped(from: former, to: next) }
         }
         tell(keys, console)
         return .done
+    }
+
+    private func requireNew() throws {
+        guard FileManager.default.fileExists(atPath: file.path) else { return }
+        throw CommandError(
+            "fileExists", "There is a file \(file.path) already.",
+            hint: "A key that is lost opens nothing again; name another file.")
+    }
+
+    /// Writes the keys that `body` makes; what other processes do to the file comes before or
+    /// after.
+    private func kept(_ body: () throws -> KeyFile) throws -> KeyFile {
+        try PrivateFile.alone(with: file) {
+            let keys = try body()
+            try PrivateFile.write(String(decoding: keys.data, as: UTF8.self) + "\n", to: file)
+            return keys
+        }
     }
 
     private func known(for keys: KeyFile) throws -> String {

@@ -300,9 +300,8 @@ struct ServiceVerb: Verb {
             try service.accounts.createContainer(name)
             console.note("The container \(name) is there.")
         case (.users, .addUser(let label, let details)):
-            let user = try service.accounts.createUser(label: label)
-            try details.save(of: user, service.accounts)
-            try report.print(user)
+            try report.print(
+                service.accounts.createUser(label: label, profile: details.profile()))
         case (.users, .changeUser(let name, let details)):
             let user = try service.accounts.user(called: name)
             try details.save(of: user, service.accounts)

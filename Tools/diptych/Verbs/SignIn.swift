@@ -49,6 +49,8 @@ struct SignIn: Verb {
     private let label: String
     private let limits: CurlLimits
     private let renews: Bool
+    /// How many intervals of the service lie between two requests at most.
+    private static let pausesMax = 6
 
     init(_ arguments: Arguments) throws {
         service = try ServiceChannel.address(arguments)
@@ -89,26 +91,44 @@ struct SignIn: Verb {
                 hint: "Name another file with --token-file.")
         }
         try ParentFolder.require(of: file)
+        try PrivateFile.requireRoom(for: file)
         let handle = try CurlHandle(limits: limits)
         let codes: Codes = try ask(handle, "", ["container": container, "label": label])
         tell(codes, console)
-        var left = codes.expiresInSeconds
-        while left > 0 {
-            try await Task.sleep(for: .seconds(codes.intervalSeconds))
-            left -= codes.intervalSeconds
-            let outcome: Outcome = try ask(handle, "/token", ["deviceCode": codes.deviceCode])
-            switch (outcome.state, outcome.api, outcome.user) {
-            case ("waiting", _, _): continue
-            case ("approved", let api?, let user?):
-                try TokenFile.write(api: api, user: user, container: container, to: file)
-                console.note("The tokens are in \(file.path), for its owner only.")
-                return .done
-            default:
-                throw CommandError(
-                    "refused", "The device was refused.",
-                    hint: "Ask whoever saw the code, and begin anew.")
+        let tokens = try await tokens(for: codes, handle)
+        try TokenFile.write(
+            api: tokens.api, user: tokens.user, container: container, to: file)
+        console.note("The tokens are in \(file.path), for its owner only.")
+        return .done
+    }
+
+    /// Asks until somebody has decided or the code's time is over. A request that is lost, or that
+    /// the service has no time for, is asked again, after twice the pause. (RFC 8628 §3.5)
+    private func tokens(
+        for codes: Codes, _ handle: CurlHandle
+    ) async throws -> (api: String, user: String) {
+        let end = ContinuousClock.now + .seconds(codes.expiresInSeconds)
+        var pause = codes.intervalSeconds
+        var lost: (any Error)?
+        while ContinuousClock.now < end {
+            try await Task.sleep(for: .seconds(pause))
+            do {
+                let outcome: Outcome = try ask(handle, "/token", ["deviceCode": codes.deviceCode])
+                (lost, pause) = (nil, codes.intervalSeconds)
+                switch (outcome.state, outcome.api, outcome.user) {
+                case ("waiting", _, _): continue
+                case ("approved", let api?, let user?): return (api, user)
+                default:
+                    throw CommandError(
+                        "refused", "The device was refused.",
+                        hint: "Ask whoever saw the code, and begin anew.")
+                }
+            } catch let error where CommandFailure.describe(error).status == .tryAgain {
+                lost = error
+                pause = min(pause * 2, codes.intervalSeconds * Self.pausesMax)
             }
         }
+        if let lost { throw lost }
         throw CommandError(
             "tooLate", "Nobody typed the code in time.", hint: "Begin anew for another code.",
             status: .tryAgain)
@@ -141,10 +161,12 @@ struct SignIn: Verb {
             return read
         }
         let error = try? WireCodec.decodeError(answer.body)
+        // What stands before the service, as a proxy, has no words of the service's.
+        let isTransient = error?.code.isTransient ?? (502...504).contains(answer.status)
         throw CommandError(
             error?.code.rawValue ?? "badAnswer",
             error?.reason ?? "The service does not answer as one that lets devices in.",
             hint: "The service must run with --console on, and have the container.",
-            status: error?.code.isTransient == true ? .tryAgain : .failed)
+            status: isTransient ? .tryAgain : .failed)
     }
 }

@@ -114,7 +114,8 @@ struct RecordImport {
 
     // MARK: Links
 
-    /// The link of the object called `name` by row, or nil with a note that it waits for its target.
+    /// The link of the object called `name` by row, or nil with a note that it waits for its
+    /// target.
     mutating func resolve(
         _ link: NamedLink?, _ slot: Int, _ layout: EntityLayout, of name: String
     ) throws -> Link? {

@@ -125,8 +125,8 @@ public struct MergePolicy: Sendable {
         ([standard] + rules.values).contains { if case .policy = $0 { true } else { false } }
     }
 
-    /// Sets the rule of an entity, or of one of its properties. It is that of the entity's heirs and
-    /// of a composite's elements, too, as far as they have none of their own.
+    /// Sets the rule of an entity, or of one of its properties. It is that of the entity's heirs
+    /// and of a composite's elements, too, as far as they have none of their own.
     public mutating func set(_ rule: MergeRule, entity: String, property: String? = nil) {
         rules[Self.key(entity, property)] = rule
     }

@@ -203,8 +203,8 @@ package struct ObjectMerge: Sendable {
         }
     }
 
-    /// The side that an answer is. A time or a number on the wire may say less than the value that it
-    /// was made of, and a name does not tell a link's place.
+    /// The side that an answer is. A time or a number on the wire may say less than the value that
+    /// it was made of, and a name does not tell a link's place.
     private static func side(
         of conflict: PropertyConflict, spelledAs field: FieldValue?
     ) -> PropertyValue? {

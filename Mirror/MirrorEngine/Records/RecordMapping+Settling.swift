@@ -5,8 +5,8 @@ package import Stores
 /// What the store gives back of a record's values.
 ///
 /// A column holds less than the wire carries: a float's own digits, a decimal's as a real has them,
-/// booleans as 0 and 1, and no double that is no number. A row is compared with what would be in it,
-/// so that what was rounded is no edit of this device.
+/// booleans as 0 and 1, and no double that is no number. A row is compared with what would be in
+/// it, so that what was rounded is no edit of this device.
 extension RecordMapping {
     /// The record's values as the store has them once they are written. Throws as `state(of:)`.
     package func storedState(of record: Record, entity: EntityLayout) throws -> ObjectState {

@@ -50,8 +50,8 @@ struct DatabaseCopy {
         try FileFolder.synchronize(URL(fileURLWithPath: path).deletingLastPathComponent().path)
     }
 
-    /// Gives the file its name, over no other: a link, unlike a rename, writes over nothing. Returns
-    /// the disk's reason where that fails, else 0.
+    /// Gives the file its name, over no other: a link, unlike a rename, writes over nothing.
+    /// Returns the disk's reason where that fails, else 0.
     private func named() -> Int32 {
         let code = linked()
         guard [EPERM, EOPNOTSUPP, ENOSYS].contains(code) else { return code }

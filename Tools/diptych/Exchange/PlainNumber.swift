@@ -1,5 +1,5 @@
-/// Numbers as texts spell them in exports: in tens, or one of a few words. `Double` takes more, such
-/// as `0x1p3`.
+/// Numbers as texts spell them in exports: in tens, or one of a few words. `Double` takes more,
+/// such as `0x1p3`.
 enum PlainNumber {
     private static let infinities = ["inf", "-inf"]
     private static let words = infinities + ["nan", "-nan"]

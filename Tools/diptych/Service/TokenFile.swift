@@ -103,7 +103,8 @@ enum PrivateFile {
         }
     }
 
-    /// Throws where the file could not be written now: before what cannot be had twice is asked for.
+    /// Throws where the file could not be written now: before what cannot be had twice is asked
+    /// for.
     static func requireRoom(for file: URL) throws {
         let (part, descriptor) = try makePart(of: file)
         close(descriptor)

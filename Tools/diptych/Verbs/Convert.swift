@@ -19,9 +19,9 @@ struct Convert: Verb {
                     + "history and the state of the mirror stay behind. XML and binary stores keep "
                     + "no copy of their model, so they need --model, and have no derived "
                     + "attributes. Of a one-to-one link that only one end knows, both ends know "
-                    + "in the new store. SQLite has no NaN: no value is in its place, and where one "
-                    + "is required nothing is made. Exit status 4: values are missing, as they are "
-                    + "NaN or their external files are gone.")
+                    + "in the new store. SQLite has no NaN: no value is in its place, and where "
+                    + "one is required nothing is made. Exit status 4: values are missing, as they "
+                    + "are NaN or their external files are gone.")
         ],
         examples: [
             ("diptych convert Library.sqlite Library.xml --to xml", "a file to read and compare"),

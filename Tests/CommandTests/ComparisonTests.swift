@@ -151,6 +151,38 @@ import Testing
         #expect(run.output.contains("1 difference without a reason"))
     }
 
+    /// What another program wrote, and a column does not hold as it came, is no difference.
+    @Test func whatAColumnRoundsIsEqual() throws {
+        let workshop = try Workshop()
+        let (desk, _, service) = try Self.conflicting(workshop)
+        let tokens = try String(contentsOfFile: service.text("tokenFile"), encoding: .utf8)
+        func token(_ name: String) -> String {
+            let line = tokens.split(separator: "\n").first { $0.hasPrefix(name + ": ") } ?? ""
+            return String(line.dropFirst(name.count + 2))
+        }
+        let record = """
+            {"recordName":"foreign","recordType":"CD_Book","fields":{\
+            "CD_entityName":{"value":"Book"},"CD_title":{"value":"Emma"},\
+            "CD_price":{"value":1.5,"type":"DOUBLE"},\
+            "CD_price_exact":{"value":"1.50000000000000000001"}}}
+            """
+        let child = try workshop.start(
+            "/usr/bin/env",
+            [
+                "curl", "-s", "-k", "-H", "X-Diptych-API-Token: \(token("api"))",
+                "-H", "X-Diptych-User-Token: \(token("user"))", "-d",
+                #"{"zoneID":{"zoneName":"com.apple.coredata.cloudkit.zone"},"operations":["#
+                    + #"{"operationType":"create","record":\#(record)}]}"#,
+                service.text("url") + "/database/1/" + service.text("container")
+                    + "/development/private/records/modify",
+            ])
+        child.wait()
+        #expect(child.printed.contains("recordChangeTag"), "\(child.printed)")
+        try workshop.done(["sync", desk] + service.settings)
+        let text = try workshop.done(["verify", desk] + service.settings).output
+        #expect(text.contains("hold the same"))
+    }
+
     @Test func aStoreThatWasNeverSyncedIsNotVerified() throws {
         let workshop = try Workshop()
         let service = try workshop.service()

@@ -85,17 +85,35 @@ import Testing
     }
 
     /// People have to-dos; of all notes one has a title.
-    private static func treeModel() -> NSManagedObjectModel {
+    private static func treeModel(isWide: Bool = false) -> NSManagedObjectModel {
         let model = SampleModel.make()
         let person = SampleModel.entity(
             "Person", [SampleModel.attribute("name", .stringAttributeType)])
         if let todo = model.entitiesByName["TodoNote"] {
             SampleModel.connect(person, "todos", many: true, todo, "people", many: true)
-            SampleModel.connect(person, "first", many: false, todo, "firstOf", many: true)
+            let end = isWide ? model.entitiesByName["Note"] ?? todo : todo
+            SampleModel.connect(person, "first", many: false, end, "firstOf", many: true)
         }
         model.entitiesByName["Note"]?.uniquenessConstraints = [["title"]]
         model.entities += [person]
         return model
+    }
+
+    /// A link that leads to a note waits until the model lets it.
+    @Test func aLinkThatTheNextModelLetsLeadThereIsFollowed() throws {
+        let world = try VersionedWorld(
+            from: Self.treeModel(), to: Self.treeModel(isWide: true), service: service)
+        let device = try world.device()
+        try stranger.write(
+            Record("n", "Note", ["CD_title": .string("n")]),
+            Record("p", "Person", ["CD_name": .string("p"), "CD_first": .string("n")]))
+        #expect(try device.sync().error == nil)
+        #expect(try device.target(device.only("Person"), "first") == nil)
+        let updated = try world.updated(device)
+        #expect(try updated.sync().error == nil)
+        #expect(try updated.target(updated.only("Person"), "first") == updated.only("Note"))
+        let kept = try #require(try stranger.record("p"))
+        #expect(kept.fields["CD_first"] == .some(.string("n")))
     }
 
     /// A device on which the to-do `t` was absorbed by the note `a`.

@@ -188,6 +188,23 @@ private struct CountingSecrets: SecretSource {
         try service.accounts.createContainer(name + "a")
     }
 
+    /// Joiners are part of how scripts and emoji are spelled; alone they show nothing.
+    @Test func labelsMayBeOfAnyScript() throws {
+        let accounts = try ServiceFixture().service.accounts
+        for label in ["می\u{200C}خواهم", "👩\u{200D}💻", "Ann \u{2764}\u{FE0F}", "क\u{94D}\u{200D}ष"]
+        {
+            let user = try accounts.createUser(label: label, profile: UserProfile())
+            #expect(user.label == label)
+        }
+        for label in ["\u{200D}", "\u{200C}\u{FE0F}", "a\u{202E}b", "a\u{200B}b", "a\u{2028}b", ""]
+        {
+            let error = #expect(throws: RecordError.self) {
+                _ = try accounts.createUser(label: label, profile: UserProfile())
+            }
+            #expect(error?.code == .badRequest)
+        }
+    }
+
     @Test func environmentsAndContainersAreApart() throws {
         var fixture = try ServiceFixture()
         try fixture.save(.note("a"))

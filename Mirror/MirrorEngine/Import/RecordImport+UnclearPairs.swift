@@ -12,7 +12,9 @@ extension RecordImport {
         guard let pair = try JoinRecord(record, knowing: mirror.ledger.knowsObject(named:)) else {
             return nil
         }
-        if JoinRecord.readings(of: record).count > 1 {
+        if JoinRecord.readings(of: record).count > 1, try !mirror.ledger.knowsEnds(of: pair),
+            try mirror.ledger.setting(.unclearPairs) == nil
+        {
             try mirror.ledger.set(.unclearPairs, to: .integer(1))
         }
         return mirror.pairs.known(pair)
@@ -44,7 +46,11 @@ extension Ledger {
     /// Whether both ends of a pair are known, so that no other reading of its record is meant.
     func isClear(_ entry: PairEntry) throws -> Bool {
         guard let base = entry.base, JoinRecord.readings(of: base).count > 1 else { return true }
-        return try knowsObject(named: entry.pair.first) && knowsObject(named: entry.pair.second)
+        return try knowsEnds(of: entry.pair)
+    }
+
+    func knowsEnds(of pair: JoinRecord) throws -> Bool {
+        try knowsObject(named: pair.first) && knowsObject(named: pair.second)
     }
 
     /// The pairs that wait for an end and may be read otherwise. Cost: O(pairs).

@@ -185,7 +185,7 @@ struct RecordImport {
         try flush()
     }
 
-    private mutating func resolveLinks(to name: String) throws {
+    mutating func resolveLinks(to name: String) throws {
         let waiting = try mirror.ledger.pendingLinks(to: name)
         guard !waiting.isEmpty, let (target, isRenamed) = try mirror.ledger.place(named: name)
         else { return }

@@ -292,8 +292,14 @@ struct ModelChange {
         }
     }
 
-    /// Ends of pairs may be of other entities now. Those that still do not fit are told again.
+    /// Ends of links and pairs may be of other entities now. Pairs that still do not fit are told
+    /// again.
     private mutating func connectWaiting() throws {
+        var resolved: Set<ExactName> = []
+        for link in try mirror.ledger.links("1", [])
+        where resolved.insert(ExactName(link.target.recordName)).inserted {
+            try importing.resolveLinks(to: link.target.recordName)
+        }
         for entry in try mirror.ledger.pairs("p.ZISPENDING = 1 AND p.ZNEEDSDELETE = 0", []) {
             try importing.connect(entry)
         }

@@ -46,12 +46,24 @@ extension ServiceAccounts {
 
     /// Whether all of it shows, on one line and in its order.
     package static func isReadable(_ text: String) -> Bool {
-        text.unicodeScalars.allSatisfy { scalar in
+        var isShown = text.isEmpty
+        for scalar in text.unicodeScalars {
             switch scalar.properties.generalCategory {
-            case .control, .lineSeparator, .paragraphSeparator: false
-            default: !scalar.properties.isDefaultIgnorableCodePoint
+            case .control, .lineSeparator, .paragraphSeparator: return false
+            default: break
             }
+            guard scalar.properties.isDefaultIgnorableCodePoint else {
+                isShown = true
+                continue
+            }
+            guard shapesNeighbours(scalar) else { return false }
         }
+        return isShown
+    }
+
+    /// Joiners and non-joiners, as scripts and emoji have them, and variants of the one before.
+    private static func shapesNeighbours(_ scalar: Unicode.Scalar) -> Bool {
+        scalar.properties.isJoinControl || scalar.properties.isVariationSelector
     }
 
     /// What is known of a user; empty where nothing is.

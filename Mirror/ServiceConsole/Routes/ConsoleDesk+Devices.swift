@@ -47,10 +47,16 @@ extension ConsoleDesk {
     ) throws(RecordError) -> DeviceOutcome {
         let accounts = service.accounts
         let api = try accounts.issueAPIToken(container: device.container, label: device.label)
-        let own = try accounts.issueUserToken(
-            userRecordName: user, label: device.label,
-            days: service.limits.retention.userTokenDays)
-        return DeviceOutcome(state: "approved", api: api.secret, user: own.secret)
+        do throws(RecordError) {
+            let own = try accounts.issueUserToken(
+                userRecordName: user, label: device.label,
+                days: service.limits.retention.userTokenDays)
+            return DeviceOutcome(state: "approved", api: api.secret, user: own.secret)
+        } catch {
+            // The device hears of neither, and may ask again.
+            try? accounts.revoke(tokenID: api.description.id)
+            throw error
+        }
     }
 
     /// Tells who is to decide what the device calls itself.

@@ -90,11 +90,22 @@ struct KeyedArchive {
         guard reference != 0, objects.indices.contains(reference) else { return nil }
         if let object = object(reference) {
             if object.className == "NSString" || object.className == "NSMutableString" {
-                return object["NS.string"]
+                return text(of: object)
             }
             return .object(object)
         }
         return table.node(objects[reference]).flatMap(plain)
+    }
+
+    /// The text that a string object holds: nothing but a plain one, since an object in its place
+    /// could be the string itself.
+    private func text(of string: ArchivedObject) -> ArchivedValue? {
+        switch string.fields["NS.string"].flatMap(table.node) {
+        case .uid(let reference) where objects.indices.contains(reference):
+            table.node(objects[reference]).flatMap(plain)
+        case .some(let node): plain(node)
+        case nil: nil
+        }
     }
 
     private func plain(_ node: PropertyListNode) -> ArchivedValue? {

@@ -59,7 +59,10 @@ extension NSManagedObjectContext {
         if changes.count > Self.mergeCountMax {
             refreshAllObjects()
         } else {
-            refreshed = inGroups(changes.updated) { $0.filter(mergeUpdate) }
+            let updated = Set(changes.updated.map(Reference.init))
+            refreshed = inGroups(changes.updated) {
+                $0.filter { mergeUpdate(of: $0, among: updated) }
+            }
             for id in refreshed {
                 guard let object = registry.object(id), object.hasChanges else { continue }
                 _ = object.letGoOfRivals()
@@ -118,7 +121,9 @@ extension NSManagedObjectContext {
     }
 
     /// Returns whether the object is here.
-    private func mergeUpdate(of id: NSManagedObjectID) -> Bool {
+    private func mergeUpdate(
+        of id: NSManagedObjectID, among updated: Set<Reference> = []
+    ) -> Bool {
         guard let object = registry.object(id), !object.isInserted, !object.isDeleted else {
             return false
         }
@@ -132,7 +137,7 @@ extension NSManagedObjectContext {
                 mergeDeletion(of: id)
                 return true
             }
-            object.show(stored: found)
+            object.show(stored: found, beside: updated)
             object.awake(fromSnapshotEvents: .refresh)
         } catch {
             // Read when it is looked at; a changed object finds its conflict when it is saved.

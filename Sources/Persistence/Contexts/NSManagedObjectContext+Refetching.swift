@@ -40,11 +40,11 @@ extension NSManagedObjectContext {
 
 extension NSManagedObject {
     /// Shows a row below the object's own changes; owners whose members were read follow, and
-    /// observers are told.
-    final func show(stored row: ObjectSnapshot) {
+    /// observers are told. `others` are shown their rows by the caller.
+    final func show(stored row: ObjectSnapshot, beside others: Set<Reference> = []) {
         let shown = toOnes
         observing { rebase(onto: row) }
-        letEndsFollow(from: shown)
+        letEndsFollow(from: shown, but: others)
     }
 
     /// Once the object shows its row: what its changes, or its deletion, did to others, they do to

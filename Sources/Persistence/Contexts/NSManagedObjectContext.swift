@@ -270,21 +270,22 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
         try obtainPermanentIDs(for: objects, changedBelow: [])
     }
 
-    /// `changed` are the changed objects of children: what is new there may be linked with them.
+    /// `children` are those from whom it is asked, whose objects the new ones may be linked with.
     private func obtainPermanentIDs(
-        for objects: [NSManagedObject], changedBelow changed: [NSManagedObject]
+        for objects: [NSManagedObject], changedBelow children: [NSManagedObjectContext]
     ) throws {
-        let changed = changed + pending.changed
+        let line = children + [self]
         if let parent = family.parent {
             return try parent.queue.run(isReading: true) {
                 Result {
-                    try parent.obtainPermanentIDs(for: objects, changedBelow: changed)
+                    try parent.obtainPermanentIDs(for: objects, changedBelow: line)
                 }
             }.get()
         }
         guard let coordinator = family.coordinator else { throw PersistenceErrors.noCoordinator }
         let fresh = objects.filter { $0.objectID.isTemporaryID }
-        try coordinator.reserveRows(for: fresh, by: StoreChoice(of: changed, coordinator))
+        try coordinator.reserveRows(
+            for: fresh, by: StoreChoice(of: line.flatMap(\.pending.changed), coordinator))
         for object in fresh { coordinator.publish(object.objectID) }
     }
 

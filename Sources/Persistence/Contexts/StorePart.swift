@@ -160,7 +160,7 @@ final class StoreChoice {
     /// The store that has the object's row, or is to have it.
     func store(for object: NSManagedObject) throws -> NSPersistentStore {
         // Where it stands tells it without an ID, which may not be made yet.
-        guard let space = object.shelf?.space ?? object.madeID?.reservedSpace else {
+        guard let space = object.reservedSpace else {
             if let store = places[ObjectIdentifier(object)] { return store }
             return try storeForNew(object.shape)
         }
@@ -171,15 +171,6 @@ final class StoreChoice {
         guard !store.isReadOnly else { throw PersistenceErrors.readOnly(store) }
         last = store
         return store
-    }
-
-    /// The store that has the object's row, also where it takes no changes, or that a save would
-    /// put it into; nil where none would take it.
-    func place(of object: NSManagedObject) -> NSPersistentStore? {
-        guard let space = object.shelf?.space ?? object.madeID?.reservedSpace else {
-            return try? store(for: object)
-        }
-        return space.store?.target
     }
 
     /// The first store that takes new objects of a shape.
@@ -194,16 +185,23 @@ final class StoreChoice {
     }
 }
 
+extension NSManagedObject {
+    /// Where its row is, or is to be; nil for a new object that nobody assigned.
+    final var reservedSpace: ObjectIDTable? { shelf?.space ?? madeID?.reservedSpace }
+}
+
 extension NSManagedObjectContext {
     /// The choice that saves up to the stores would make for new objects as they are linked now;
     /// nil without a coordinator.
     ///
-    /// `changed` are the changed objects of children. Cost: that of `StoreAffinity`.
-    final func storeChoice(changedBelow changed: [NSManagedObject] = []) -> StoreChoice? {
-        let changed = changed + pending.changed
+    /// `children` are those from whom it is asked. Cost: that of `StoreAffinity`.
+    final func storeChoice(changedBelow children: [NSManagedObjectContext] = []) -> StoreChoice? {
+        let line = children + [self]
         guard let parent else {
-            return persistentStoreCoordinator.map { StoreChoice(of: changed, $0) }
+            return persistentStoreCoordinator.map {
+                StoreChoice(of: line.flatMap(\.pending.changed), $0)
+            }
         }
-        return parent.queue.run(isReading: true) { parent.storeChoice(changedBelow: changed) }
+        return parent.queue.run(isReading: true) { parent.storeChoice(changedBelow: line) }
     }
 }

@@ -181,11 +181,17 @@ extension NSManagedObjectContext {
     /// ones that a save would put there.
     private func changedObjects(for query: ObjectQuery) -> [NSManagedObject] {
         let changed = pending.objects.filter { $0.hasChanges && query.covers($0.entity) }
-        guard let stores = query.stores, !changed.isEmpty, let choice = storeChoice() else {
-            return changed
-        }
+        guard let stores = query.stores, !changed.isEmpty else { return changed }
+        let translation = PredicateTranslation(query)
+        // To find out where a new one goes takes a look at all that changed.
+        lazy var choice = storeChoice()
         return changed.filter { object in
-            let place = choice.place(of: object)
+            if let space = object.reservedSpace {
+                return stores.contains { $0 === space.store?.target }
+            }
+            guard (try? translation.matches(object)) != false else { return false }
+            guard let choice else { return true }
+            let place = try? choice.store(for: object)
             return stores.contains { $0 === place }
         }
     }

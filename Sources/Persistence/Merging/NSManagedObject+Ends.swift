@@ -33,8 +33,10 @@ extension NSManagedObject {
     }
 
     /// Lets those that the object led to, or leads to now by what the store says, read anew what
-    /// they say of it. What they changed stays.
-    final func letEndsFollow(from former: [NSManagedObjectID?]) {
+    /// they say of it. What they changed stays. One-to-ones of `others` are read by the caller.
+    final func letEndsFollow(
+        from former: [NSManagedObjectID?], but others: Set<Reference> = []
+    ) {
         guard let context, !isFault, former.count == toOnes.count else { return }
         for (slot, relationship) in shape.layout.toOnes.enumerated()
         where former[slot] !== toOnes[slot] {
@@ -46,7 +48,7 @@ extension NSManagedObject {
                 if case .toMany(let members) = other.shape.slot(inverse.name) {
                     other.observing { other.toManys[members].unload() }
                     context.pending.note(.refreshedNow, of: other)
-                } else if !other.hasChanges {
+                } else if !other.hasChanges, !others.contains(other.reference) {
                     context.refresh(other, mergeChanges: true)
                 }
             }

@@ -97,6 +97,22 @@ import Testing
         novel.subentities = []
     }
 
+    /// Of one string that is its own text, and of two that are each other's.
+    @Test(arguments: [1, 2])
+    func textsThatHoldThemselvesAreNone(_ count: Int) throws {
+        var builder = KeyedArchiveBuilder()
+        let root = builder.reserve()
+        let texts = (0..<count).map { _ in builder.reserve() }
+        for (place, text) in texts.enumerated() {
+            builder.fill(
+                text, ["NSString", "NSObject"],
+                [("NS.string", .reference(texts[(place + 1) % count]))])
+        }
+        builder.fill(root, ["NSObject"], [("name", .reference(texts[0]))])
+        let archive = try KeyedArchive(builder.data(root: root), file: "test")
+        #expect(try archive.root().string("name") == nil)
+    }
+
     @Test func predicatesThatHoldThemselvesHaveNoText() throws {
         var builder = KeyedArchiveBuilder()
         let ancestry = ["NSCompoundPredicate", "NSPredicate", "NSObject"]

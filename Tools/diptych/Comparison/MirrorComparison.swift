@@ -204,7 +204,7 @@ private struct ComparisonReading {
             return
         }
         // Large values are compared by checksum.
-        let remote = try settings.mapping.state(of: ledger.named(record), entity: entity)
+        let remote = try settings.mapping.storedState(of: ledger.named(record), entity: entity)
             .adopting(states[name])
         lines.there.append(text(name, remote, entity))
         guard let local = states[name] else {

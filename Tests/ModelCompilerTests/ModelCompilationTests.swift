@@ -82,6 +82,76 @@ import Testing
         #expect(error?.fields["file"] == folder)
     }
 
+    /// A model of one entity, whose class is generated where `kind` says so.
+    private func classes(
+        _ kind: String, _ attribute: String, beside sources: [String]
+    ) throws -> String {
+        let model = try bench.write(
+            """
+            <?xml version="1.0" encoding="UTF-8"?>
+            <model><entity name="Tag" representedClassName="Tag"\(kind)>
+            <attribute name="a" attributeType="\(attribute)"/></entity></model>
+            """, to: "Tags.xcdatamodel/contents")
+        let paths = try sources.enumerated().map { number, text in
+            try bench.write(text, to: "Source\(number).swift")
+        }
+        let out = bench.folder.appendingPathComponent("Classes.swift").path
+        let arguments = [
+            "--module", "App", "--classes", out,
+            "--model", (model as NSString).deletingLastPathComponent,
+        ]
+        try CompilerArguments.compilation(arguments + paths).run()
+        return try bench.read("Classes.swift")
+    }
+
+    private func imports(_ text: String) -> [String] {
+        text.split(separator: "\n").map(String.init).filter { $0.contains("import ") }
+    }
+
+    private let generated = " codeGenerationType=\"class\""
+
+    @Test func aModelWithoutClassesImportsNothing() throws {
+        let text = try classes(
+            "", "String",
+            beside: ["internal import CoreData\ninternal import Foundation\n"])
+        #expect(imports(text) == [])
+    }
+
+    @Test(arguments: [
+        ("internal import Foundation", "String", "internal import Foundation"),
+        ("fileprivate import FoundationEssentials", "String", "internal import Foundation"),
+        ("import Foundation", "String", "import Foundation"),
+        ("", "String", "import Foundation"),
+        ("internal import Foundation", "URI", "public import Foundation"),
+    ])
+    func classesImportAsTheSourcesAllow(given: String, attribute: String, line: String) throws {
+        let text = try classes(generated, attribute, beside: ["\(given)\nenum Other {}\n"])
+        #expect(imports(text) == [line, "public import CoreData"])
+    }
+
+    @Test(
+        .enabled(if: Workbench.hasTools, "swiftc and nm are absent"),
+        arguments: ["", " codeGenerationType=\"class\""])
+    func classesCompileBesideInternalImports(kind: String) throws {
+        _ = try classes(
+            kind, "String",
+            beside: ["internal import CoreData\ninternal import Foundation\nenum Other {}\n"])
+        try bench.write(
+            """
+            public import Foundation
+            open class NSManagedObject: NSObject {}
+            public final class NSFetchRequest<Result> { public init(entityName: String) {} }
+            """, to: "CoreData.swift")
+        try bench.run([
+            "swiftc", "-emit-module", "-parse-as-library", "-module-name", "CoreData",
+            "CoreData.swift",
+        ])
+        try bench.run([
+            "swiftc", "-typecheck", "-parse-as-library", "-module-name", "App", "-I", ".",
+            "Source0.swift", "Classes.swift",
+        ])
+    }
+
     @Test(arguments: [["--module"], ["--what", "x"], [], ["a.swift"]])
     func wrongArgumentsAreRefused(arguments: [String]) {
         let error = #expect(throws: CompilerError.self) {

@@ -63,6 +63,27 @@ import Testing
         #expect(first.entitiesByName["Book"]?.attributesByName["n"] == nil)
     }
 
+    @Test func nestedClassesGetTheirModuleToo() throws {
+        let model = try bench.write(
+            """
+            <?xml version="1.0" encoding="UTF-8"?>
+            <model><entity name="Page" representedClassName=".Book.Page"/>
+            <entity name="Leaf" representedClassName=".Book.Leaf" codeGenerationType="class"/>
+            <entity name="Far" representedClassName="Book.Page"/></model>
+            """, to: "Nest.xcdatamodel/contents")
+        let source = try bench.write(
+            "import CoreData\nenum Book { class Page: NSManagedObject {} }", to: "Book.swift")
+        let out = bench.folder.appendingPathComponent("out")
+        try CompilerArguments.compilation([
+            "--module", "App", "--classes", "\(out.path)/Classes.swift", "--compiled", out.path,
+            "--model", (model as NSString).deletingLastPathComponent, source,
+        ]).run()
+        let compiled = try NSManagedObjectModel.load(from: out.appendingPathComponent("Nest.momd"))
+        let names = compiled.entitiesByName.mapValues(\.managedObjectClassName)
+        // Without the dot the first word is a module.
+        #expect(names == ["Page": "App.Book.Page", "Leaf": "App.Book.Leaf", "Far": "Book.Page"])
+    }
+
     @Test func nothingIsWrittenWhereAMemberIsRefused() throws {
         let source = try bench.write(
             "class Tag: NSManagedObject { @NSManaged var a: Color }", to: "Tag.swift")

@@ -22,6 +22,44 @@ import Testing
         return model
     }
 
+    /// Books on shelves, with an entity of the sample's name that lacks what it has there.
+    private static func library() -> NSManagedObjectModel {
+        let shelf = SampleModel.entity(
+            "Shelf", [SampleModel.attribute("room", .stringAttributeType)])
+        let book = SampleModel.entity(
+            "Book", [SampleModel.attribute("pages", .integer32AttributeType)])
+        let note = SampleModel.entity(
+            "Note", [SampleModel.attribute("text", .stringAttributeType)])
+        SampleModel.connect(shelf, "books", many: true, book, "shelf", many: false)
+        let model = NSManagedObjectModel()
+        model.entities = [shelf, book, note]
+        return model
+    }
+
+    @Test func devicesChooseAmongTheModelsOwnEntities() throws {
+        var chosen: Set<String> = []
+        for seed in UInt64(1)...6 {
+            let folder = FileManager.default.temporaryDirectory
+                .appendingPathComponent("own-model-\(UUID().uuidString)")
+            var settings = WorldSettings(model: Self.library())
+            var sharing = WorldSharing()
+            sharing.selectionPercent = 12
+            settings.faults.devices.sharing = sharing
+            let outcome = WorldTrial.run(seed: seed, settings: settings, in: folder)
+            #expect(outcome.broken == [], "seed \(seed)")
+            chosen.formUnion(
+                outcome.story.compactMap { line in
+                    line.range(of: " sends ").map { String(line[$0.upperBound...]) }
+                })
+        }
+        let known: Set<String> = [
+            "everything", "no Shelf", "no Book", "no Note", "each Shelf that has room",
+            "each Book that has pages", "each Book that has shelf", "each Note that has text",
+        ]
+        #expect(chosen.subtracting(known) == [])
+        #expect(chosen.count > 3)
+    }
+
     @Test func everyCounterOfAnEntityAddsUp() throws {
         var counted: Set<String> = []
         for seed in UInt64(1)...5 {

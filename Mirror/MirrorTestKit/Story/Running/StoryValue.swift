@@ -127,6 +127,18 @@ enum StoryValue {
         }
     }
 
+    /// A whole number as attributes of a type hold it; nil for types without numbers.
+    static func number(_ number: Int64, _ type: NSAttributeType) -> AttributeValue? {
+        switch type {
+        case .integer16AttributeType, .integer32AttributeType, .integer64AttributeType,
+            .booleanAttributeType:
+            .integer(number)
+        case .doubleAttributeType, .floatAttributeType: .double(Double(number))
+        case .decimalAttributeType: .decimal(Decimal(number))
+        default: nil
+        }
+    }
+
     /// The sum of a number that an object has and one that a story adds; nil where there is none.
     static func sum(
         _ value: AttributeValue, _ added: AttributeValue

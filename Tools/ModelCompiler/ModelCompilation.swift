@@ -23,10 +23,10 @@ struct ModelCompilation {
         let current = try models.map { path in
             try about(path) { try NSManagedObjectModel.load(from: URL(fileURLWithPath: path)) }
         }
-        let classes = try classesText(of: current)
         var files = try sources.map { path in
             try DeclarationReader.declarations(in: Self.read(path), file: path)
         }
+        let classes = try classesText(of: current, beside: ImportLines(files: files))
         let generated = classesFile ?? "generated classes"
         files.append(try DeclarationReader.declarations(in: classes, file: generated))
         let keys = PropertyKeys(models: current, members: files.flatMap(\.members))
@@ -40,8 +40,10 @@ struct ModelCompilation {
         }
     }
 
-    /// The generated classes of all models, in one file.
-    private func classesText(of current: [NSManagedObjectModel]) throws -> String {
+    /// The generated classes of all models, in one file. Without any it imports nothing.
+    private func classesText(
+        of current: [NSManagedObjectModel], beside imports: ImportLines
+    ) throws -> String {
         let sources = try zip(models, current).flatMap { path, model in
             try about(path) { try ClassGeneration(model: model).sources() }
         }
@@ -49,9 +51,7 @@ struct ModelCompilation {
             sources.contains { $0.text.contains("public import \(name)\n") }
         }
         var lines = ["// Classes generated from the models. Do not edit.", ""]
-        lines += ["Foundation", "CoreData"].map { name in
-            (needed.contains(name) ? "public import " : "import ") + name
-        }
+        if !sources.isEmpty { lines += imports.ofClasses(needing: Set(needed)) }
         for source in sources {
             let body = source.text.split(separator: "\n", omittingEmptySubsequences: false)
                 .filter { !$0.hasPrefix("//") || $0.hasPrefix("// MARK") }

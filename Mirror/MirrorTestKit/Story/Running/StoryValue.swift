@@ -8,14 +8,20 @@ enum StoryValue {
     static func value(
         _ literal: StoryLiteral, for attribute: NSAttributeDescription
     ) throws -> AttributeValue {
+        try value(literal, of: attribute.attributeType, named: attribute.name)
+    }
+
+    /// The value that a story means by `literal` for an attribute of a type.
+    static func value(
+        _ literal: StoryLiteral, of type: NSAttributeType, named name: String
+    ) throws -> AttributeValue {
         let text: String
         switch literal {
         case .nothing: return .null
         case .text(let given), .word(let given): text = given
         }
-        guard let value = value(text, attribute.attributeType) else {
-            throw StoryError(
-                "'\(text)' is no value for \(attribute.name).", form(of: attribute.attributeType))
+        guard let value = value(text, type) else {
+            throw StoryError("'\(text)' is no value for \(name).", form(of: type))
         }
         return value
     }

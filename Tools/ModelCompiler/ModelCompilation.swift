@@ -62,10 +62,10 @@ struct ModelCompilation {
         return lines.joined(separator: "\n")
     }
 
-    /// The names of all classes that are declared outside others.
+    /// The names of all classes, with the types that they are declared in.
     private static func classes(in files: [SourceDeclarations]) -> Set<String> {
-        let types = files.flatMap(\.types).filter { $0.kind == .reference && $0.path.count == 1 }
-        return Set(types.flatMap(\.path))
+        let types = files.flatMap(\.types).filter { $0.kind == .reference }
+        return Set(types.map { $0.path.joined(separator: ".") })
     }
 
     /// Writes every version of the model at `path` as an `.momd`.
@@ -92,11 +92,12 @@ struct ModelCompilation {
     }
 
     /// Puts the module before the names of the target's own classes: on Linux the runtime finds
-    /// classes only by both.
+    /// classes only by both. A name of several words has one already, unless a dot is before it.
     private func qualifyClasses(of model: NSManagedObjectModel, _ classes: Set<String>) {
         for entity in model.entities {
             let name = entity.managedObjectClassName.drop { $0 == "." }
-            guard classes.contains(String(name)) else { continue }
+            let isOwn = !name.contains(".") || entity.managedObjectClassName.hasPrefix(".")
+            guard isOwn, classes.contains(String(name)) else { continue }
             entity.managedObjectClassName = "\(module).\(name)"
         }
     }

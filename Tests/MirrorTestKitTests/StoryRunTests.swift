@@ -92,6 +92,28 @@ import Testing
         #expect(report.holds, "\(report.told)")
     }
 
+    /// What is expected is read as the holder's own model has the property.
+    @Test func eachDeviceIsAskedByItsOwnModel() throws {
+        let report = try StoryStage.play(
+            """
+            model older
+            entity Note: size number
+            entity Todo is Note
+            model newer
+            entity Note: size text
+            entity Todo: size text
+            device Ann with model older
+            device Ben with model newer
+            Ann inserts Todo n with size 1.50
+            Ben inserts Todo m with size "1.50"
+            expect n.size is 1.5 on Ann
+            expect m.size is "1.50" on Ben
+            expect 1 Note on Ann
+            expect 0 Note on Ben
+            """)
+        #expect(report.holds, "\(report.told)")
+    }
+
     @Test func editsWaitBetweenBeginAndSave() throws {
         let report = try StoryStage.play(
             Self.head + """

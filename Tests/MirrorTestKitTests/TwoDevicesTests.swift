@@ -96,6 +96,28 @@ final class ChoreOfTest: NSManagedObject {
         #expect(try devices.second.store.conflicts().map(\.rule) == ["remote"])
     }
 
+    /// The folders of such fixtures; those of tests beside this one come and go.
+    private func folders() throws -> Set<String> {
+        let all = try FileManager.default.contentsOfDirectory(
+            atPath: FileManager.default.temporaryDirectory.path)
+        return Set(all.filter { $0.hasPrefix("two-devices-") })
+    }
+
+    @Test func aModelThatIsRefusedLeavesNoFolder() async throws {
+        let title = SampleModel.attribute("title", .stringAttributeType)
+        title.userInfo = ["MirrorMerge": "whim"]
+        let model = NSManagedObjectModel()
+        model.entities = [SampleModel.entity("Chore", [title])]
+        let before = try folders()
+        #expect(throws: MirrorError.self) { try TwoDevices(model: model) }
+        var left = try folders().subtracting(before)
+        for _ in 0..<600 where !left.isEmpty {
+            try await Task.sleep(for: .milliseconds(50))
+            left.formIntersection(try folders())
+        }
+        #expect(left == [])
+    }
+
     @Test func theWireLosesWhatItIsToldTo() throws {
         let devices = try TwoDevices(model: ChoreOfTest.model)
         devices.first.isOnline = false

@@ -102,6 +102,28 @@ import Testing
         #expect(found == ["A.linux: Int", "A.modern: Int"])
     }
 
+    /// Whether a target sees CloudKit depends on the libraries it uses.
+    @Test(arguments: ["canImport(CloudKit)", "!canImport(CloudKit)"])
+    func onlyTheBuildKnowsWhetherThereIsCloudKit(condition: String) {
+        let error = refusal(
+            "#if \(condition)\nclass A: NSManagedObject {\n@NSManaged var a: Int\n}\n#endif")
+        #expect(error?.fields["line"] == "3")
+        #expect(error?.description.contains("only a build setting decides") == true)
+    }
+
+    @Test func anOperatorAsAnArgumentBeginsNoRegularExpression() throws {
+        let found = try members(
+            """
+            class A: NSManagedObject {
+                var mean: Double { [1.0].reduce(1, /) } // mean
+                var parts: Double { zip([1.0], [2.0]).map(/) /* both */ .reduce(0, +) }
+                let one = /(a")[)"]\\)"/, two = [/b"/, /c\\/"/]
+                @NSManaged var rest: Int
+            }
+            """)
+        #expect(found == ["A.rest: Int"])
+    }
+
     @Test func brokenSourcesAreRefusedWithTheirLine() {
         for (text, line) in [
             ("class A {\n  var x = 1\n", "1"), ("\n}", "2"), ("\n\n/* open", "3"),

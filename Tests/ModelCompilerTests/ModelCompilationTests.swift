@@ -63,6 +63,27 @@ import Testing
         #expect(first.entitiesByName["Book"]?.attributesByName["n"] == nil)
     }
 
+    @Test func nestedClassesGetTheirModuleToo() throws {
+        let model = try bench.write(
+            """
+            <?xml version="1.0" encoding="UTF-8"?>
+            <model><entity name="Page" representedClassName=".Book.Page"/>
+            <entity name="Leaf" representedClassName=".Book.Leaf" codeGenerationType="class"/>
+            <entity name="Far" representedClassName="Book.Page"/></model>
+            """, to: "Nest.xcdatamodel/contents")
+        let source = try bench.write(
+            "import CoreData\nenum Book { class Page: NSManagedObject {} }", to: "Book.swift")
+        let out = bench.folder.appendingPathComponent("out")
+        try CompilerArguments.compilation([
+            "--module", "App", "--classes", "\(out.path)/Classes.swift", "--compiled", out.path,
+            "--model", (model as NSString).deletingLastPathComponent, source,
+        ]).run()
+        let compiled = try NSManagedObjectModel.load(from: out.appendingPathComponent("Nest.momd"))
+        let names = compiled.entitiesByName.mapValues(\.managedObjectClassName)
+        // Without the dot the first word is a module.
+        #expect(names == ["Page": "App.Book.Page", "Leaf": "App.Book.Leaf", "Far": "Book.Page"])
+    }
+
     @Test func nothingIsWrittenWhereAMemberIsRefused() throws {
         let source = try bench.write(
             "class Tag: NSManagedObject { @NSManaged var a: Color }", to: "Tag.swift")
@@ -80,6 +101,76 @@ import Testing
         let error = #expect(throws: CompilerError.self) { try compilation.run() }
         #expect(error?.code == .model)
         #expect(error?.fields["file"] == folder)
+    }
+
+    /// A model of one entity, whose class is generated where `kind` says so.
+    private func classes(
+        _ kind: String, _ attribute: String, beside sources: [String]
+    ) throws -> String {
+        let model = try bench.write(
+            """
+            <?xml version="1.0" encoding="UTF-8"?>
+            <model><entity name="Tag" representedClassName="Tag"\(kind)>
+            <attribute name="a" attributeType="\(attribute)"/></entity></model>
+            """, to: "Tags.xcdatamodel/contents")
+        let paths = try sources.enumerated().map { number, text in
+            try bench.write(text, to: "Source\(number).swift")
+        }
+        let out = bench.folder.appendingPathComponent("Classes.swift").path
+        let arguments = [
+            "--module", "App", "--classes", out,
+            "--model", (model as NSString).deletingLastPathComponent,
+        ]
+        try CompilerArguments.compilation(arguments + paths).run()
+        return try bench.read("Classes.swift")
+    }
+
+    private func imports(_ text: String) -> [String] {
+        text.split(separator: "\n").map(String.init).filter { $0.contains("import ") }
+    }
+
+    private let generated = " codeGenerationType=\"class\""
+
+    @Test func aModelWithoutClassesImportsNothing() throws {
+        let text = try classes(
+            "", "String",
+            beside: ["internal import CoreData\ninternal import Foundation\n"])
+        #expect(imports(text) == [])
+    }
+
+    @Test(arguments: [
+        ("internal import Foundation", "String", "internal import Foundation"),
+        ("fileprivate import FoundationEssentials", "String", "internal import Foundation"),
+        ("import Foundation", "String", "import Foundation"),
+        ("", "String", "import Foundation"),
+        ("internal import Foundation", "URI", "public import Foundation"),
+    ])
+    func classesImportAsTheSourcesAllow(given: String, attribute: String, line: String) throws {
+        let text = try classes(generated, attribute, beside: ["\(given)\nenum Other {}\n"])
+        #expect(imports(text) == [line, "public import CoreData"])
+    }
+
+    @Test(
+        .enabled(if: Workbench.hasTools, "swiftc and nm are absent"),
+        arguments: ["", " codeGenerationType=\"class\""])
+    func classesCompileBesideInternalImports(kind: String) throws {
+        _ = try classes(
+            kind, "String",
+            beside: ["internal import CoreData\ninternal import Foundation\nenum Other {}\n"])
+        try bench.write(
+            """
+            public import Foundation
+            open class NSManagedObject: NSObject {}
+            public final class NSFetchRequest<Result> { public init(entityName: String) {} }
+            """, to: "CoreData.swift")
+        try bench.run([
+            "swiftc", "-emit-module", "-parse-as-library", "-module-name", "CoreData",
+            "CoreData.swift",
+        ])
+        try bench.run([
+            "swiftc", "-typecheck", "-parse-as-library", "-module-name", "App", "-I", ".",
+            "Source0.swift", "Classes.swift",
+        ])
     }
 
     @Test(arguments: [["--module"], ["--what", "x"], [], ["a.swift"]])

@@ -23,10 +23,10 @@ struct ModelCompilation {
         let current = try models.map { path in
             try about(path) { try NSManagedObjectModel.load(from: URL(fileURLWithPath: path)) }
         }
-        let classes = try classesText(of: current)
         var files = try sources.map { path in
             try DeclarationReader.declarations(in: Self.read(path), file: path)
         }
+        let classes = try classesText(of: current, beside: ImportLines(files: files))
         let generated = classesFile ?? "generated classes"
         files.append(try DeclarationReader.declarations(in: classes, file: generated))
         let keys = PropertyKeys(models: current, members: files.flatMap(\.members))
@@ -40,8 +40,10 @@ struct ModelCompilation {
         }
     }
 
-    /// The generated classes of all models, in one file.
-    private func classesText(of current: [NSManagedObjectModel]) throws -> String {
+    /// The generated classes of all models, in one file. Without any it imports nothing.
+    private func classesText(
+        of current: [NSManagedObjectModel], beside imports: ImportLines
+    ) throws -> String {
         let sources = try zip(models, current).flatMap { path, model in
             try about(path) { try ClassGeneration(model: model).sources() }
         }
@@ -49,9 +51,7 @@ struct ModelCompilation {
             sources.contains { $0.text.contains("public import \(name)\n") }
         }
         var lines = ["// Classes generated from the models. Do not edit.", ""]
-        lines += ["Foundation", "CoreData"].map { name in
-            (needed.contains(name) ? "public import " : "import ") + name
-        }
+        if !sources.isEmpty { lines += imports.ofClasses(needing: Set(needed)) }
         for source in sources {
             let body = source.text.split(separator: "\n", omittingEmptySubsequences: false)
                 .filter { !$0.hasPrefix("//") || $0.hasPrefix("// MARK") }
@@ -62,10 +62,10 @@ struct ModelCompilation {
         return lines.joined(separator: "\n")
     }
 
-    /// The names of all classes that are declared outside others.
+    /// The names of all classes, with the types that they are declared in.
     private static func classes(in files: [SourceDeclarations]) -> Set<String> {
-        let types = files.flatMap(\.types).filter { $0.kind == .reference && $0.path.count == 1 }
-        return Set(types.flatMap(\.path))
+        let types = files.flatMap(\.types).filter { $0.kind == .reference }
+        return Set(types.map { $0.path.joined(separator: ".") })
     }
 
     /// Writes every version of the model at `path` as an `.momd`.
@@ -92,11 +92,12 @@ struct ModelCompilation {
     }
 
     /// Puts the module before the names of the target's own classes: on Linux the runtime finds
-    /// classes only by both.
+    /// classes only by both. A name of several words has one already, unless a dot is before it.
     private func qualifyClasses(of model: NSManagedObjectModel, _ classes: Set<String>) {
         for entity in model.entities {
             let name = entity.managedObjectClassName.drop { $0 == "." }
-            guard classes.contains(String(name)) else { continue }
+            let isOwn = !name.contains(".") || entity.managedObjectClassName.hasPrefix(".")
+            guard isOwn, classes.contains(String(name)) else { continue }
             entity.managedObjectClassName = "\(module).\(name)"
         }
     }

@@ -24,22 +24,35 @@ public final class TwoDevices: @unchecked Sendable {
         folder = FileManager.default.temporaryDirectory.appendingPathComponent(
             "two-devices-\(Environment.system.randomness.uuid().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        do {
+            let open = try Self.opener(model, policy, seed, clock, folder)
+            first = try open("first", 1)
+            second = try open("second", 2)
+        } catch {
+            // There is no `deinit` for what was not made.
+            try? FileManager.default.removeItem(at: folder)
+            throw error
+        }
+    }
+
+    /// Opens devices of one service by name and number.
+    private static func opener(
+        _ model: NSManagedObjectModel, _ policy: MergePolicy, _ seed: UInt64,
+        _ clock: VirtualClock, _ folder: URL
+    ) throws -> (String, UInt64) throws -> TestDevice {
         let service = try SimulatedService(
             platform: Environment(
                 clock: clock, randomness: SeededRandomness(seed: seed ^ 0x5E), faults: NoFaults()))
         let network = StoryNetwork(service: service)
-        let (place, time) = (self.folder, self.clock)
-        func device(_ name: String, _ number: UInt64) throws -> TestDevice {
+        return { name, number in
             let platform = Environment(
-                clock: time, randomness: SeededRandomness(seed: seed &* 31 &+ number),
+                clock: clock, randomness: SeededRandomness(seed: seed &* 31 &+ number),
                 faults: NoFaults())
             let setting = ManagedDevice.Setting(
-                name: name, file: place.appendingPathComponent("\(name).sqlite"), model: model,
+                name: name, file: folder.appendingPathComponent("\(name).sqlite"), model: model,
                 policy: policy, platform: platform, container: network.container)
-            return TestDevice(try ManagedDevice(setting), network: network, clock: time)
+            return TestDevice(try ManagedDevice(setting), network: network, clock: clock)
         }
-        first = try device("first", 1)
-        second = try device("second", 2)
     }
 
     deinit { try? FileManager.default.removeItem(at: folder) }

@@ -30,14 +30,18 @@ struct EditMemory {
     private(set) var seenAtDeletion: [String: [[AttributeValue?]]] = [:]
     /// What somebody saved again as it was: a later time, and no other value.
     private(set) var savedAgain: Set<Property> = []
-    /// What all counts of an object's counter come to.
-    private(set) var counts: [String: Int64] = [:]
+    /// What all counts of an integer come to. Counters of other types are not here: their counts
+    /// have no names, so that it is not certain what lost answers make of them.
+    private(set) var counts: [Property: Int64] = [:]
     var keys = KeyMemory()
     var places = PlaceMemory()
     var pairs = PairMemory()
 
+    /// Whether an attribute is a number that is marked as a counter; the rule gives way elsewhere.
     static func isCounter(_ attribute: NSAttributeDescription) -> Bool {
         attribute.userInfo?[MergePolicy.userInfoKey] as? String == MergeRule.counter.name
+            && StoryValue.number(1, attribute.attributeType) != nil
+            && !(attribute is NSDerivedAttributeDescription)
     }
 
     mutating func created(
@@ -47,10 +51,10 @@ struct EditMemory {
         entities[name] = entity.number
         for (slot, attribute) in entity.attributes.enumerated() {
             let value = row.attributes[slot]
+            let property = Property(recordName: name, name: attribute.name)
             if Self.isCounter(attribute.attribute) {
-                if case .integer(let value) = value { counts[name] = value }
+                if case .integer(let value) = value { counts[property] = value }
             } else if !(attribute.attribute is NSDerivedAttributeDescription) {
-                let property = Property(recordName: name, name: attribute.name)
                 writes[property] = [
                     Write(device: device, value: value, previous: nil, time: time)
                 ]
@@ -67,7 +71,9 @@ struct EditMemory {
         writes[property, default: []].append(write)
     }
 
-    mutating func counted(_ name: String, _ added: Int64) { counts[name, default: 0] += added }
+    mutating func counted(_ name: String, _ property: String, _ added: Int64) {
+        counts[Property(recordName: name, name: property), default: 0] += added
+    }
 
     mutating func decided(_ name: String, _ property: String) {
         decided.insert(Property(recordName: name, name: property))
@@ -83,7 +89,7 @@ struct EditMemory {
         alive.remove(name)
         dead.remove(name)
         undone.insert(name)
-        counts[name] = nil
+        counts = counts.filter { $0.key.recordName != name }
         writes = writes.filter { $0.key.recordName != name }
     }
 

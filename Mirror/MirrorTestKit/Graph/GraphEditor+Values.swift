@@ -73,20 +73,26 @@ extension GraphEditor {
         return "sets \(property) of \(name.suffix(6)) to \(value.summary)"
     }
 
-    /// Adds to a counter.
+    /// Adds to one of an object's counters.
     mutating func count(on device: SimulatedDevice) throws -> String? {
         let isCounter = { (slot: EntityLayout.AttributeSlot) in EditMemory.isCounter(slot.attribute)
         }
         guard let row = try anyRow(on: device, where: { $0.attributes.contains(where: isCounter) }),
-            let slot = layout.entity(row.id.entity)?.attributes.firstIndex(where: isCounter)
+            let counters = layout.entity(row.id.entity)?.attributes.enumerated()
+                .filter({ isCounter($0.element) }),
+            let (slot, counter) = randomness.pick(counters)
         else { return nil }
-        let before = if case .integer(let value) = row.attributes[slot] { value } else { Int64(0) }
-        let added = Int64(1 + randomness.below(3))
+        let (before, added) = (row.attributes[slot], Int64(1 + randomness.below(3)))
+        guard let amount = StoryValue.number(added, counter.attribute.attributeType),
+            let sum = StoryValue.sum(before, amount)
+        else { return nil }
         var update = RowUpdate(id: row.id, expectedVersion: row.version)
-        update.attributes = [(slot, .integer(before + added))]
+        update.attributes = [(slot, sum)]
         let name = try save(update, on: device)
-        memory.counted(name, added)
-        return "counts \(name.suffix(6)) from \(before) by \(added)"
+        if case .integer(let added) = amount {
+            memory.counted(name, versions.lastName(of: counter.name), added)
+        }
+        return "counts \(counter.name) of \(name.suffix(6)) from \(before) by \(added)"
     }
 
     mutating func delete(on device: SimulatedDevice) throws -> String? {

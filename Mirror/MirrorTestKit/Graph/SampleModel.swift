@@ -42,6 +42,18 @@ public enum SampleModel {
         return [folder, note, todo, tag, cover]
     }
 
+    /// Whether a model is a sample, by the entities and properties that selections name.
+    static func isMade(_ model: NSManagedObjectModel) -> Bool {
+        let known = model.entitiesByName.mapValues { Set($0.propertiesByName.keys) }
+        let wanted: [String: Set<String>] = [
+            "Folder": ["name"], "Note": ["views", "folder"], "TodoNote": [], "Tag": ["label"],
+            "Cover": [],
+        ]
+        return wanted.allSatisfy { name, properties in
+            known[name]?.isSuperset(of: properties) ?? false
+        }
+    }
+
     static func seal(_ names: [String], in entities: [NSEntityDescription]) {
         for entity in entities {
             for name in names { entity.attributesByName[name]?.allowsCloudEncryption = true }

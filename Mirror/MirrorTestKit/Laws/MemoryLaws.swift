@@ -94,15 +94,15 @@ struct MemoryLaws {
         var broken: [String] = []
         for (slot, attribute) in entity.attributes.enumerated() {
             let value = state.attributes[slot]
+            let property = EditMemory.Property(recordName: name, name: attribute.name)
             if EditMemory.isCounter(attribute.attribute) {
-                guard let count = memory.counts[name], value != .integer(count),
+                guard let count = memory.counts[property], value != .integer(count),
                     !world.share.wasRevoked
                 else { continue }
                 broken.append(
                     "Counter \(attribute.name) of \(name.suffix(6)) is \(value), not \(count).")
                 continue
             }
-            let property = EditMemory.Property(recordName: name, name: attribute.name)
             guard let last = memory.writes[property]?.last?.value, last != value,
                 !log.endedProperties.contains(property)
             else { continue }

@@ -179,6 +179,7 @@ extension SimulatedWorld {
     }
 
     private func drawnSelection() -> (SyncSelection?, String) {
+        guard SampleModel.isMade(settings.model) else { return drawnSelectionOfOwnModel() }
         var selection = SyncSelection()
         switch share.dice.below(5) {
         case 0: return (nil, "everything")
@@ -200,11 +201,49 @@ extension SimulatedWorld {
         }
     }
 
+    /// Everything, all but an entity, or what has a value, among what all versions of the model
+    /// have.
+    private func drawnSelectionOfOwnModel() -> (SyncSelection?, String) {
+        let later = settings.laterModel ?? settings.model
+        let entities = settings.model.entitiesByName.sorted { $0.key < $1.key }
+            .filter { later.entitiesByName[$0.key] != nil }
+        let kind = share.dice.below(3)
+        guard kind > 0, let (name, entity) = share.dice.pick(entities) else {
+            return (nil, "everything")
+        }
+        var selection = SyncSelection()
+        let properties = entity.propertiesByName.filter { name, property in
+            later.entitiesByName[entity.name ?? ""]?.propertiesByName[name] != nil
+                && property.isChoosable
+        }
+        guard kind == 1, let property = share.dice.pick(properties.keys.sorted()) else {
+            selection.exclude(entity: name)
+            return (selection, "no \(name)")
+        }
+        selection.include(entity: name, where: NSPredicate(format: "%K != nil", property))
+        return (selection, "each \(name) that has \(property)")
+    }
+
     /// In the end all devices send everything.
     func endSelections() throws {
         guard selectionPercent > 0 else { return }
         for device in devices where device.selection != nil {
             try device.choose(nil, calm: true)
+        }
+    }
+}
+
+extension NSPropertyDescription {
+    /// Whether a selection may ask if an object has it: an open attribute or a link to one object.
+    fileprivate var isChoosable: Bool {
+        switch self {
+        case let attribute as NSAttributeDescription:
+            !attribute.allowsCloudEncryption && !attribute.isTransient
+                && !(attribute is NSDerivedAttributeDescription)
+                && ![.undefinedAttributeType, .objectIDAttributeType, .compositeAttributeType]
+                    .contains(attribute.attributeType)
+        case let relationship as NSRelationshipDescription: !relationship.isToMany
+        default: false
         }
     }
 }

@@ -45,8 +45,16 @@ struct PropertiesText {
     }
 
     private static func quoted(_ name: String?) -> String {
-        let text = (name ?? "").replacingOccurrences(of: "\\", with: "\\\\")
-        return "\"\(text.replacingOccurrences(of: "\"", with: "\\\""))\""
+        let parts = (name ?? "").unicodeScalars.map { scalar in
+            switch scalar {
+            case "\\": "\\\\"
+            case "\"": "\\\""
+            case "\n": "\\n"
+            case "\r": "\\r"
+            default: String(scalar)
+            }
+        }
+        return "\"\(parts.joined())\""
     }
 
     private static func type(of property: NSPropertyDescription) throws -> String {

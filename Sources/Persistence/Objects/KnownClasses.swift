@@ -10,8 +10,9 @@ enum KnownClasses {
     private struct State {
         var classes: [String: NSManagedObject.Type] = [:]
         var modules: [String] = []
-        /// Names without a module that no class has, of all that can be found at present: to search
-        /// all images for one takes as long as making some dozens of objects.
+        /// Names without a module, and of nested classes, that no class has of all that can be
+        /// found at present: to search all images for one takes as long as making some dozens of
+        /// objects.
         var missing: Set<String> = []
         /// Grows whenever more can be found.
         var generation = 0
@@ -36,6 +37,7 @@ enum KnownClasses {
             if isFresh {
                 state.classes[full] = type
                 state.classes[short] = type
+                if parts.count == 2 { state.classes[".\(parts[1])"] = type }
             }
             let bringsModule = parts.count == 2 && !state.modules.contains(String(parts[0]))
             if bringsModule { state.modules.append(String(parts[0])) }
@@ -64,14 +66,15 @@ enum KnownClasses {
         let short = name.hasPrefix(".") ? String(name.dropFirst()) : name
         guard short != "NSManagedObject", !short.isEmpty else { return NSManagedObject.self }
         let (found, isMissing, generation) = state.withLock {
-            ($0.classes[short], $0.missing.contains(short), $0.generation)
+            ($0.classes[name] ?? $0.classes[short], $0.missing.contains(short), $0.generation)
         }
         if let found { return found }
         if isMissing { return NSManagedObject.self }
         guard let type = any(named: short) as? NSManagedObject.Type else {
             // A name with its module may be that of a class that is loaded later.
             state.withLock { state in
-                guard state.generation == generation, !short.contains(".") else { return }
+                let hasModule = short.split(separator: ".").count == 2
+                guard state.generation == generation, !hasModule else { return }
                 state.missing.insert(short)
             }
             return NSManagedObject.self
@@ -87,7 +90,22 @@ enum KnownClasses {
         let modules = state.withLock { $0.modules } + [own]
         let candidates = [name] + modules.map { "\($0).\(name)" }
         return candidates.lazy.filter { $0.split(separator: ".").count == 2 }
-            .compactMap { NSClassFromString($0) }.first
+            .compactMap { NSClassFromString($0) }.first ?? nested(named: name)
+    }
+
+    /// The class of a name with its module and one or two types that it is declared in; nil also
+    /// where one of its words has other letters than those of ASCII. Cost: a search for each kind
+    /// of type that these may be.
+    private static func nested(named name: String) -> AnyClass? {
+        let words = name.split(separator: ".")
+        // Other letters are written otherwise in such names, and digits first would be counts.
+        let arePlain = words.allSatisfy { $0.first?.isNumber == false && $0.allSatisfy(\.isASCII) }
+        guard 3...4 ~= words.count, arePlain, let last = words.last else { return nil }
+        func mangled(_ word: Substring) -> String { "\(word.utf8.count)\(word)" }
+        let outer = words[1..<(words.count - 1)].reduce([mangled(words[0])]) { names, word in
+            names.flatMap { name in ["C", "V", "O"].map { name + mangled(word) + $0 } }
+        }
+        return outer.lazy.compactMap { _typeByName($0 + mangled(last) + "C") as? AnyClass }.first
     }
 
     /// The models that coordinators use or used.
@@ -98,8 +116,10 @@ enum KnownClasses {
     ) -> NSEntityDescription? {
         note(type)
         let full = String(reflecting: type)
-        let short = String(full.split(separator: ".").last ?? "")
-        let names: Set<String> = [full, short, ".\(short)"]
+        let parts = full.split(separator: ".")
+        let short = String(parts.last ?? "")
+        var names: Set<String> = [full, short, ".\(short)"]
+        if parts.count > 2 { names.insert(".\(parts.dropFirst().joined(separator: "."))") }
         return model?.entities.first { names.contains($0.managedObjectClassName) }
     }
 

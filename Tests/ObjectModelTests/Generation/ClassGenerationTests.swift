@@ -168,6 +168,16 @@ import Testing
         #expect(text.contains("public var others: [A]?\n"))
     }
 
+    @Test func anEntitysNameMayHaveLineBreaks() throws {
+        let text = try text(
+            of: "Book+CoreDataProperties.swift",
+            in: """
+                <entity name="Line&#10;break&#13;&#34;" representedClassName="Book"
+                    codeGenerationType="class"/>
+                """)
+        #expect(text.contains(#"(entityName: "Line\nbreak\r\"")"#))
+    }
+
     @Test func namesThatMakeNoSwiftAreRefused() throws {
         let unnamed = try failure("<entity name=\"A\" codeGenerationType=\"class\"/>")
         #expect(unnamed?.code == .missingClass)

@@ -70,9 +70,11 @@ struct BuildCondition {
         return (major, minor) <= (6, 2) ? true : nil
     }
 
+    /// What every target sees, and what none does. CloudKit is seen by those that use Mirror, so
+    /// only the build knows.
     private static let modules: [String: Bool] = [
         "ObjectiveC": false, "Darwin": false, "UIKit": false, "AppKit": false, "SwiftUI": false,
-        "Combine": false, "CloudKit": false, "WatchKit": false, "Cocoa": false, "SwiftData": false,
+        "Combine": false, "WatchKit": false, "Cocoa": false, "SwiftData": false,
         "CoreData": true, "Foundation": true, "Glibc": true, "Dispatch": true,
     ]
 }

@@ -204,7 +204,8 @@ struct Lexer {
             at: SourcePlace(file: file, line: line))
     }
 
-    /// The end of a bare `/…/`: only where a value may begin, and closed on its line.
+    /// The end of a bare `/…/`: only where a value may begin, closed on its line, and without a
+    /// `)` that nothing opens, which is the end of a call with the operator as an argument.
     private func regularExpressionEnd() -> Int? {
         guard peek(1) > 32, let last = tokens.last else { return nil }
         let mayBegin =
@@ -212,12 +213,19 @@ struct Lexer {
             || last.kind == .word && ["return", "in", "case", "try"].contains(last.text)
         guard mayBegin else { return nil }
         var end = position + 1
+        var (groups, classes) = (0, 0)
         while end < bytes.count, bytes[end] != UInt8(ascii: "\n") {
-            if bytes[end] == UInt8(ascii: "\\") {
-                end += 2
-                continue
+            switch bytes[end] {
+            case UInt8(ascii: "\\"): end += 1
+            case UInt8(ascii: "/"): return end + 1
+            case UInt8(ascii: "["): classes += 1
+            case UInt8(ascii: "]"): classes = max(0, classes - 1)
+            case UInt8(ascii: "(") where classes == 0: groups += 1
+            case UInt8(ascii: ")") where classes == 0:
+                guard groups > 0 else { return nil }
+                groups -= 1
+            default: break
             }
-            if bytes[end] == UInt8(ascii: "/") { return end + 1 }
             end += 1
         }
         return nil

@@ -114,7 +114,7 @@ struct StoryEditing {
         let store = world.store(of: device.name)
         for (handle, object) in device.unsaved {
             guard let row = object.objectID.rowID else { continue }
-            world.objects.made(handle, entity: object.entity.name ?? "", row: row, in: store)
+            world.objects.made(handle, row: row, in: store)
             device.unsaved[handle] = nil
         }
     }

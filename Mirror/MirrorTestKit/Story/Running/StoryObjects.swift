@@ -7,7 +7,6 @@ internal import Stores
 struct StoryObjects {
     private struct Entry {
         let handle: String
-        let entity: String
         /// The record names under which it was known, the newest last.
         var names: [String] = []
         /// Its row in the stores in which it was made or found, by the store's name.
@@ -18,15 +17,14 @@ struct StoryObjects {
 
     var handles: [String] { entries.map(\.handle) }
 
-    mutating func made(_ handle: String, entity: String, row: RowID, in store: String) {
+    mutating func made(_ handle: String, row: RowID, in store: String) {
         entries.removeAll { $0.handle == handle }
-        var entry = Entry(handle: handle, entity: entity)
+        var entry = Entry(handle: handle)
         entry.rows[store] = row
         entries.append(entry)
     }
 
     func contains(_ handle: String) -> Bool { entries.contains { $0.handle == handle } }
-    func entity(of handle: String) -> String? { entries.first { $0.handle == handle }?.entity }
     func names(of handle: String) -> [String] {
         entries.first { $0.handle == handle }?.names ?? []
     }

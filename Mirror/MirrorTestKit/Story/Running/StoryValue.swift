@@ -8,14 +8,20 @@ enum StoryValue {
     static func value(
         _ literal: StoryLiteral, for attribute: NSAttributeDescription
     ) throws -> AttributeValue {
+        try value(literal, of: attribute.attributeType, named: attribute.name)
+    }
+
+    /// The value that a story means by `literal` for an attribute of a type.
+    static func value(
+        _ literal: StoryLiteral, of type: NSAttributeType, named name: String
+    ) throws -> AttributeValue {
         let text: String
         switch literal {
         case .nothing: return .null
         case .text(let given), .word(let given): text = given
         }
-        guard let value = value(text, attribute.attributeType) else {
-            throw StoryError(
-                "'\(text)' is no value for \(attribute.name).", form(of: attribute.attributeType))
+        guard let value = value(text, type) else {
+            throw StoryError("'\(text)' is no value for \(name).", form(of: type))
         }
         return value
     }
@@ -124,6 +130,18 @@ enum StoryValue {
         case .text(let text), .uri(let text): .text(text)
         case .data(let data): .word("base64:\(data.base64EncodedString())")
         default: .word(self.text(value, type))
+        }
+    }
+
+    /// A whole number as attributes of a type hold it; nil for types without numbers.
+    static func number(_ number: Int64, _ type: NSAttributeType) -> AttributeValue? {
+        switch type {
+        case .integer16AttributeType, .integer32AttributeType, .integer64AttributeType,
+            .booleanAttributeType:
+            .integer(number)
+        case .doubleAttributeType, .floatAttributeType: .double(Double(number))
+        case .decimalAttributeType: .decimal(Decimal(number))
+        default: nil
         }
     }
 

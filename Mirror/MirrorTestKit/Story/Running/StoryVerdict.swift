@@ -70,11 +70,12 @@ struct StoryVerdict {
         }
         let isSo: Bool
         switch held {
-        case .value(let value, _):
+        case .value(let value, let type):
             guard let first = wanted.first, wanted.count == 1 else {
                 throw StoryError("\(property.text) has one value.")
             }
-            isSo = try value == expected(first, property)
+            // As the holder's model has it: models may have it differently.
+            isSo = try value == StoryValue.value(first, of: type, named: property.name)
         case .link(let key):
             isSo = keys(wanted, graph) == (key.map { [$0] } ?? [])
         case .members(let members, let isOrdered):
@@ -82,17 +83,6 @@ struct StoryVerdict {
             isSo = isOrdered ? keys == members : Set(keys) == Set(members)
         }
         return isSo ? nil : "\(holder) has \(property.text) \(graph.text(held, handles))."
-    }
-
-    private func expected(
-        _ literal: StoryLiteral, _ property: StoryProperty
-    ) throws -> AttributeValue {
-        let entity = world.objects.entity(of: property.handle) ?? ""
-        let attribute = world.story.models.values.compactMap {
-            $0.entitiesByName[entity]?.attributesByName[property.name]
-        }.first
-        guard let attribute else { throw StoryError("There is no \(property.text).") }
-        return try StoryValue.value(literal, for: attribute)
     }
 
     /// The objects that handles stand for; a handle of none stands for itself.
@@ -108,7 +98,7 @@ struct StoryVerdict {
     private func count(
         _ count: Int, of entity: String, _ holder: String, _ graph: HeldGraph
     ) -> String? {
-        let model = world.story.models.values.first { $0.entitiesByName[entity] != nil }
+        let model = world.model(of: holder)
         let found = model.map { graph.count(of: entity, in: $0) } ?? 0
         return found == count ? nil : "\(holder) has \(found) \(entity)."
     }

@@ -110,9 +110,18 @@ final class StoryWorld {
         try HeldGraph(device, store: store(of: device.name), objects)
     }
 
-    /// What the service has, as the device with the largest model reads it.
+    /// The device with the largest model, which reads what the service has.
+    private var reader: ManagedDevice? {
+        devices.filter { $0.setting.place.seesAll }.max { $0.breadth < $1.breadth }
+    }
+
+    /// The model by which a device, or else the service, is read.
+    func model(of holder: String) -> NSManagedObjectModel? {
+        (devices.first { $0.name == holder } ?? reader)?.setting.model
+    }
+
+    /// What the service has, as its reader reads it.
     func serviceGraph() throws -> HeldGraph {
-        let reader = devices.filter { $0.setting.place.seesAll }.max { $0.breadth < $1.breadth }
         guard let settings = reader?.mirrored.settings else { return HeldGraph() }
         return try HeldGraph(
             zone: settings.zoneID, settings: settings, objects,

@@ -45,6 +45,36 @@ import Testing
         try workshop.done(["key", "rotate", file, "--passphrase-file", two])
     }
 
+    /// What a link leads to may come back, as with a volume that is not mounted just now.
+    @Test func aLinkThatLeadsNowhereIsNotWrittenOver() throws {
+        let workshop = try Workshop()
+        let one = try workshop.write("horse\n", to: "one")
+        let link = workshop.path("a.link")
+        try FileManager.default.createSymbolicLink(
+            atPath: link, withDestinationPath: "gone/real.keys")
+        func expectStays(_ what: String) {
+            let destination = try? FileManager.default.destinationOfSymbolicLink(atPath: link)
+            #expect(destination == "gone/real.keys", "\(what)")
+        }
+        let made = try workshop.run("key", "create", link, "--passphrase-file", one, "--json")
+        #expect(made.status == 1 && made.errorCode == "fileExists", "\(made.complaint)")
+        expectStays("key")
+        let service = try workshop.service()
+        let place = [
+            "--container", service.text("container"), "--token-file", link, "--json",
+        ]
+        let tokens = try workshop.run(
+            ["service", "tokens", "--issue", "owner", "--data", service.text("dataFolder")]
+                + place)
+        #expect(tokens.status == 1 && tokens.errorCode == "fileExists", "\(tokens.complaint)")
+        expectStays("tokens")
+        let signIn = try workshop.run(
+            ["sign-in", "--service", service.text("url"), "--ca-file", service.text("caFile")]
+                + place)
+        #expect(signIn.status == 1 && signIn.errorCode == "fileExists", "\(signIn.complaint)")
+        expectStays("sign-in")
+    }
+
     @Test func aFileThatLooksLikeAPartIsItsOwners() throws {
         let workshop = try Workshop()
         let own = try workshop.write("mine", to: "Library.keys.part")

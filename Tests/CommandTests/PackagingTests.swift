@@ -54,6 +54,19 @@ import Testing
         #expect(try String(contentsOfFile: unit, encoding: .utf8) == "mine")
     }
 
+    @Test func aLinkThatLeadsNowhereIsNoUnitOfTheCommands() throws {
+        let workshop = try Workshop()
+        let (folder, unit) = (workshop.path("units"), workshop.path("units/diptych.service"))
+        try FileManager.default.createDirectory(
+            atPath: folder, withIntermediateDirectories: true)
+        try FileManager.default.createSymbolicLink(
+            atPath: unit, withDestinationPath: "/gone/diptych.service")
+        let refused = try workshop.run("serve", "--install", folder, "--json")
+        #expect(refused.status == 1 && refused.errorCode == "deadLink", "\(refused.complaint)")
+        let destination = try? FileManager.default.destinationOfSymbolicLink(atPath: unit)
+        #expect(destination == "/gone/diptych.service")
+    }
+
     /// Each name in the example is a setting of `serve`, and each value one that it takes.
     @Test func theExampleOfSettingsIsTaken() throws {
         let workshop = try Workshop()

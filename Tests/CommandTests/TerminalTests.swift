@@ -189,6 +189,37 @@ import Testing
         #expect(!FileManager.default.fileExists(atPath: workshop.path("z.keys")))
     }
 
+    /// Signals that somebody sends. (Who runs tests may have them ignore others.)
+    @Test(arguments: [SIGTERM, SIGALRM])
+    func aPromptThatASignalEndsLeavesTheTerminalAsItWas(number: Int32) throws {
+        let workshop = try Workshop()
+        workshop.environment["TERM"] = "xterm"
+        let typed = workshop.path("typed")
+        let script = try workshop.write(
+            """
+            trap : INT QUIT TERM HUP
+            sh -c 'echo "number $$ "; exec "$0" key create "$1"' \
+                '\(Workshop.command)' '\(workshop.path("z.keys"))'
+            echo "ended $?"
+            stty -a
+            """, to: "script")
+        #expect(mkfifo(typed, 0o600) == 0)
+        let keyboard = open(typed, O_RDWR | O_CLOEXEC)
+        defer { close(keyboard) }
+        let child = try workshop.start(
+            "/bin/sh", ["-c", "exec script -qec \"sh '\(script)'\" /dev/null < '\(typed)'"])
+        try until { child.printed.contains("New passphrase: ") || !child.isRunning }
+        let line = child.printed.split(separator: "\n").first { $0.contains("number ") }
+        let words = line?.split { $0.isWhitespace } ?? []
+        let process = try #require(words.dropFirst().first.flatMap { pid_t($0) })
+        #expect(kill(process, number) == 0)
+        child.wait()
+        #expect(child.printed.contains("ended \(128 + number)"), "\(child.printed)")
+        let settings = child.printed.split { $0.isWhitespace || $0 == ";" }
+        #expect(settings.contains("echo") && !settings.contains("-echo"), "\(child.printed)")
+        #expect(settings.contains("isig"))
+    }
+
     @Test func coloursAreForTerminalsThatWantThem() throws {
         let workshop = try Workshop()
         let library = try workshop.library()

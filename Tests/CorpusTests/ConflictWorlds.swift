@@ -107,16 +107,19 @@ struct ConflictWorlds {
     /// The entities whose objects two devices can change in one place: concrete ones with an
     /// attribute that is written and has several values, or a link to one object.
     static func clashing(_ layout: ModelLayout) -> Set<String> {
-        Set(
+        let counters = CounterRules(MergePolicy(), layout)
+        return Set(
             layout.entities.filter { entity in
                 !entity.entity.isAbstract
-                    && (!entity.toOnes.isEmpty || entity.attributes.contains(where: isWritten))
+                    && (!entity.toOnes.isEmpty
+                        || entity.attributes.contains {
+                            isWritten($0) && !counters.include($0, of: entity)
+                        })
             }.map(\.name))
     }
 
     private static func isWritten(_ slot: EntityLayout.AttributeSlot) -> Bool {
         !(slot.attribute is NSDerivedAttributeDescription)
-            && !EditMemory.isCounter(slot.attribute)
             && ![.undefinedAttributeType, .objectIDAttributeType, .compositeAttributeType]
                 .contains(slot.attribute.attributeType)
     }

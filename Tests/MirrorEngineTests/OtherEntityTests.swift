@@ -7,17 +7,12 @@ import Testing
 
 /// An object keeps its entity, whatever a record under its name says.
 @Suite struct OtherEntityTests {
-    let service: SimulatedService
-    let a: Device
-    let b: Device
-    let stranger: Stranger
+    let pair: WatchedPair
+    var a: Device { pair.a }
+    var b: Device { pair.b }
+    var stranger: Stranger { pair.stranger }
 
-    init() throws {
-        service = try Device.service()
-        a = try Device(1, service)
-        b = try Device(2, service)
-        stranger = Stranger(service, beside: a)
-    }
+    init() throws { pair = try WatchedPair() }
 
     private func name(_ row: RowID) throws -> String {
         try #require(try a.mirrored.recordName(of: row))

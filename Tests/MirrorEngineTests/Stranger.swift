@@ -60,3 +60,18 @@ extension Record {
         fields["CD_recordNames"] = .string(names)
     }
 }
+
+/// Two devices of one service, and a stranger who writes into their zone.
+struct WatchedPair {
+    let service: SimulatedService
+    let a: Device
+    let b: Device
+    let stranger: Stranger
+
+    init() throws {
+        service = try Device.service()
+        a = try Device(1, service)
+        b = try Device(2, service)
+        stranger = Stranger(service, beside: a)
+    }
+}

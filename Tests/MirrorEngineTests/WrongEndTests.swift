@@ -8,18 +8,15 @@ import Testing
 
 /// Links and pairs whose ends are of other entities than their relationship's.
 @Suite struct WrongEndTests {
-    let service: SimulatedService
-    let a: Device
-    let b: Device
-    let stranger: Stranger
+    let pair: WatchedPair
+    var a: Device { pair.a }
+    var b: Device { pair.b }
+    var stranger: Stranger { pair.stranger }
 
     init() throws {
-        service = try Device.service()
-        a = try Device(1, service)
-        b = try Device(2, service)
-        stranger = Stranger(service, beside: a)
+        pair = try WatchedPair()
         // Makes the zone.
-        try a.sync()
+        try pair.a.sync()
     }
 
     /// Each is the first of its entity, so that all have the same number in their tables.
@@ -102,7 +99,7 @@ import Testing
     /// A link that leads to a note waits until the model lets it.
     @Test func aLinkThatTheNextModelLetsLeadThereIsFollowed() throws {
         let world = try VersionedWorld(
-            from: Self.treeModel(), to: Self.treeModel(isWide: true), service: service)
+            from: Self.treeModel(), to: Self.treeModel(isWide: true), service: pair.service)
         let device = try world.device()
         try stranger.write(
             Record("n", "Note", ["CD_title": .string("n")]),
@@ -118,7 +115,7 @@ import Testing
 
     /// A device on which the to-do `t` was absorbed by the note `a`.
     private func absorbing() throws -> Device {
-        let device = try Device(3, service, model: Self.treeModel())
+        let device = try Device(3, pair.service, model: Self.treeModel())
         try stranger.write(
             Record("a", "Note", ["CD_title": .string("x")]),
             Record("t", "TodoNote", root: "Note", ["CD_title": .string("x")]),

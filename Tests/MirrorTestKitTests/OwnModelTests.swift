@@ -1,5 +1,6 @@
 import CoreData
 import Foundation
+import MirrorEngine
 import MirrorTestKit
 import Testing
 
@@ -58,6 +59,61 @@ import Testing
         ]
         #expect(chosen.subtracting(known) == [])
         #expect(chosen.count > 3)
+    }
+
+    /// Votes that code makes counters, boxes whose entity does, and bags whose parent's does.
+    private static func ballots() -> (model: NSManagedObjectModel, policy: MergePolicy) {
+        let vote = SampleModel.entity(
+            "Vote", [SampleModel.attribute("votes", .integer64AttributeType)])
+        let box = SampleModel.entity(
+            "Box", [SampleModel.attribute("coins", .integer64AttributeType)])
+        box.userInfo = ["MirrorMerge": "counter"]
+        let bag = SampleModel.entity(
+            "Bag", [SampleModel.attribute("notes", .integer32AttributeType)])
+        box.subentities = [bag]
+        SampleModel.connect(vote, "box", many: false, box, "votings", many: true)
+        let model = NSManagedObjectModel()
+        model.entities = [vote, box, bag]
+        var policy = MergePolicy(standard: .remote)
+        policy.set(.counter, entity: "Vote", property: "votes")
+        return (model, policy)
+    }
+
+    @Test func whatCodeAndEntitiesMakeCountersIsCounted() throws {
+        let names = ["votes", "coins", "notes"]
+        var counted: Set<String> = []
+        for seed in UInt64(1)...100 where counted.count < names.count {
+            let folder = FileManager.default.temporaryDirectory
+                .appendingPathComponent("own-model-\(UUID().uuidString)")
+            let (model, policy) = Self.ballots()
+            var settings = WorldSettings(model: model)
+            settings.policy = policy
+            let outcome = WorldTrial.run(seed: seed, settings: settings, in: folder)
+            #expect(outcome.broken == [], "seed \(seed)")
+            // Nobody replaces what is counted.
+            for name in names {
+                #expect(!outcome.story.contains { $0.contains("sets \(name) of ") })
+                if outcome.story.contains(where: { $0.contains("counts \(name) of ") }) {
+                    counted.insert(name)
+                }
+            }
+        }
+        #expect(counted == Set(names))
+    }
+
+    /// The same of stories.
+    @Test func storiesAddToWhatCodeAndEntitiesMakeCounters() throws {
+        let (model, policy) = Self.ballots()
+        var dice = StoryDice()
+        dice.policy = policy
+        dice.steps = 200
+        var generator = StoryGenerator(model: model, dice: dice, seed: 3)
+        let lines = generator.story(title: "Votes").steps.map(\.text)
+        for name in ["votes", "coins", "notes"] {
+            #expect(lines.contains { $0.contains(" adds ") && $0.contains(".\(name)") }, "\(name)")
+            let replacing = lines.filter { $0.contains(" sets ") || $0.contains(" clears ") }
+            #expect(!replacing.contains { $0.contains(".\(name)") }, "\(name)")
+        }
     }
 
     @Test func everyCounterOfAnEntityAddsUp() throws {

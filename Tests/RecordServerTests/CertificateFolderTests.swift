@@ -37,6 +37,23 @@ import Testing
         #expect(!authority.contains("PRIVATE KEY"))
     }
 
+    /// A key whose volume is not there just now gets no other in its place.
+    @Test(arguments: ["authority.pem", "authority-key.pem", "server.pem"])
+    func aLinkThatLeadsNowhereIsNotReplaced(name: String) throws {
+        defer { try? FileManager.default.removeItem(at: folder) }
+        _ = try certificates().identity(hosts: [])
+        let file = folder.appendingPathComponent(name).path
+        try FileManager.default.removeItem(atPath: file)
+        try FileManager.default.createSymbolicLink(
+            atPath: file, withDestinationPath: "/gone/\(name)")
+        // What the server's certificate is made of is looked at where that is due anew.
+        #expect(throws: ServerError.self) {
+            try certificates(atDay: 400).identity(hosts: [])
+        }
+        let destination = try? FileManager.default.destinationOfSymbolicLink(atPath: file)
+        #expect(destination == "/gone/\(name)")
+    }
+
     @Test func anotherHostGetsAnotherCertificateUnderTheSameAuthority() throws {
         defer { try? FileManager.default.removeItem(at: folder) }
         let first = try certificates().identity(hosts: ["0.0.0.0"])

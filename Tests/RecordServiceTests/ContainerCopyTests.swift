@@ -58,6 +58,71 @@ import Testing
         }
     }
 
+    /// A killed process leaves what it wrote, with a mark that says whose it is.
+    @Test func aBackupThatWasCutOffIsNotInTheWay() throws {
+        try withDatabasePath { path in
+            _ = try fill(path)
+            let backup = path + ".backup"
+            let (part, folder) = (backup + ".part", backup + ".part.containers")
+            let left = path + ".left"
+            let faults = OneFault()
+            var platform = Environment.system
+            platform.faults = faults
+            let desk = try ServiceAdministration(path: path, platform: platform)
+            // Keeps what lies there just before the copy gets its name.
+            faults.atNext("backup.linking") {
+                for suffix in ["", ".mark"] {
+                    try FileManager.default.copyItem(
+                        atPath: part + suffix, toPath: left + suffix)
+                }
+            }
+            _ = try desk.backUp(to: backup)
+            for name in [part, folder, part + ".mark"] {
+                #expect(!FileManager.default.fileExists(atPath: name), "\(name)")
+            }
+            for suffix in ["", ".containers"] {
+                try FileManager.default.removeItem(atPath: backup + suffix)
+            }
+            for suffix in ["", ".mark"] {
+                try FileManager.default.moveItem(atPath: left + suffix, toPath: part + suffix)
+            }
+            try FileManager.default.createDirectory(
+                atPath: folder, withIntermediateDirectories: true)
+            try Data("half".utf8).write(to: URL(fileURLWithPath: folder + "/one.sqlite"))
+            _ = try desk.backUp(to: backup)
+            try expectAll(at: backup)
+            for name in [part, folder, part + ".mark"] {
+                #expect(!FileManager.default.fileExists(atPath: name), "\(name)")
+            }
+        }
+    }
+
+    /// Nor is what another process writes just now, or what is somebody's, taken for a leftover.
+    @Test func onlyWhatWasCutOffIsRemoved() throws {
+        try withDatabasePath { path in
+            _ = try fill(path)
+            let backup = path + ".backup"
+            let mark = backup + ".part.mark"
+            let desk = try ServiceAdministration(path: path, platform: .system)
+            func expectRefusal(_ what: String) {
+                let error = #expect(throws: RecordError.self, "\(what)") {
+                    _ = try desk.backUp(to: backup)
+                }
+                #expect(error?.code == .badRequest, "\(what)")
+            }
+            try Data("mine".utf8).write(to: URL(fileURLWithPath: mark))
+            expectRefusal("a mark of somebody's")
+            #expect(try String(contentsOfFile: mark, encoding: .utf8) == "mine")
+            try FileManager.default.removeItem(atPath: mark)
+            let held = open(mark, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+            #expect(flock(held, LOCK_EX) == 0)
+            expectRefusal("a mark that is held")
+            close(held)
+            _ = try desk.backUp(to: backup)
+            try expectAll(at: backup)
+        }
+    }
+
     /// What is left of a copy would stand in the way of the next one of its name.
     @Test func aBackupWhoseTaskIsCancelledLeavesNothing() async throws {
         let task = Task {

@@ -1,4 +1,3 @@
-internal import MirrorEngine
 internal import ObjectModel
 internal import Stores
 
@@ -37,22 +36,16 @@ struct EditMemory {
     var places = PlaceMemory()
     var pairs = PairMemory()
 
-    /// Whether an attribute is a number that is marked as a counter; the rule gives way elsewhere.
-    static func isCounter(_ attribute: NSAttributeDescription) -> Bool {
-        attribute.userInfo?[MergePolicy.userInfoKey] as? String == MergeRule.counter.name
-            && StoryValue.number(1, attribute.attributeType) != nil
-            && !(attribute is NSDerivedAttributeDescription)
-    }
-
     mutating func created(
-        _ name: String, entity: EntityLayout, row: Row, by device: String, at time: WriteTime
+        _ name: String, entity: EntityLayout, row: Row, _ counters: CounterRules,
+        by device: String, at time: WriteTime
     ) {
         alive.insert(name)
         entities[name] = entity.number
         for (slot, attribute) in entity.attributes.enumerated() {
             let value = row.attributes[slot]
             let property = Property(recordName: name, name: attribute.name)
-            if Self.isCounter(attribute.attribute) {
+            if counters.include(attribute, of: entity) {
                 if case .integer(let value) = value { counts[property] = value }
             } else if !(attribute.attribute is NSDerivedAttributeDescription) {
                 writes[property] = [

@@ -29,8 +29,8 @@ extension GraphEditor {
             versions.lastValues(of: row, entity), versions.last(entity).attributes
         ).map { $0 ?? $1.attribute.storedDefault }
         memory.created(
-            name, entity: versions.last(entity), row: remembered, by: device.name,
-            at: try time(on: device))
+            name, entity: versions.last(entity), row: remembered, versions.last.counters,
+            by: device.name, at: try time(on: device))
         for key in keys(of: row, entity) { memory.keys.made(name, with: key) }
         return "makes \(entity.name) \(name.suffix(6))"
     }
@@ -41,9 +41,9 @@ extension GraphEditor {
         else { return nil }
         let slot = randomness.below(entity.attributes.count)
         let attribute = entity.attributes[slot].attribute
-        guard !EditMemory.isCounter(attribute), !(attribute is NSDerivedAttributeDescription) else {
-            return nil
-        }
+        guard !counters.include(entity.attributes[slot], of: entity),
+            !(attribute is NSDerivedAttributeDescription)
+        else { return nil }
         var value = values.value(for: attribute)
         if let bytes = bytesOfNextText, case .text = value {
             value = .text(String(repeating: "x", count: bytes + 1))
@@ -75,12 +75,13 @@ extension GraphEditor {
 
     /// Adds to one of an object's counters.
     mutating func count(on device: SimulatedDevice) throws -> String? {
-        let isCounter = { (slot: EntityLayout.AttributeSlot) in EditMemory.isCounter(slot.attribute)
+        let rules = counters
+        let found = try anyRow(on: device) { entity in
+            entity.attributes.contains { rules.include($0, of: entity) }
         }
-        guard let row = try anyRow(on: device, where: { $0.attributes.contains(where: isCounter) }),
-            let counters = layout.entity(row.id.entity)?.attributes.enumerated()
-                .filter({ isCounter($0.element) }),
-            let (slot, counter) = randomness.pick(counters)
+        guard let row = found, let entity = layout.entity(row.id.entity),
+            let (slot, counter) = randomness.pick(
+                entity.attributes.enumerated().filter { rules.include($0.element, of: entity) })
         else { return nil }
         let (before, added) = (row.attributes[slot], Int64(1 + randomness.below(3)))
         guard let amount = StoryValue.number(added, counter.attribute.attributeType),

@@ -16,6 +16,7 @@ struct GraphEditor {
     private var version: ModelVersions.Version
     var layout: ModelLayout { version.layout }
     var catalog: PairCatalog { version.catalog }
+    var counters: CounterRules { version.counters }
     private var concrete: [EntityLayout] {
         let names = weights.entities
         return names.isEmpty
@@ -36,14 +37,15 @@ struct GraphEditor {
 
     init(
         randomness: SeededRandomness, model: NSManagedObjectModel,
-        later: NSManagedObjectModel? = nil, weights: EditWeights = EditWeights(),
+        later: NSManagedObjectModel? = nil, policy: MergePolicy = MergePolicy(),
+        weights: EditWeights = EditWeights(),
         undoDice: SeededRandomness = SeededRandomness(seed: 0)
     ) {
         deletions = DeletionMemory(dice: undoDice)
         self.randomness = randomness
         self.weights = weights
         values = ValueGenerator(randomness: randomness, keysCount: weights.keysCount)
-        versions = ModelVersions(model, later: later)
+        versions = ModelVersions(model, later: later, policy)
         version = versions.last
     }
 

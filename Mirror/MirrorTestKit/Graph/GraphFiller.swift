@@ -59,8 +59,9 @@ public struct GraphFiller {
         report.unfilled = unfillable(in: store.layout)
         var rows: [Row] = []
         for entity in store.layout.entities where isConcrete(entity) {
-            for key in try store.reserveKeys(entity: entity.number, count: count) {
-                rows.append(row(RowID(entity: entity.number, key: key), entity, at: rows.count))
+            let keys = try store.reserveKeys(entity: entity.number, count: count)
+            for (index, key) in keys.enumerated() {
+                rows.append(row(RowID(entity: entity.number, key: key), entity, at: index))
             }
         }
         var linker = GraphLinker(rows, layout: store.layout, randomness: randomness)
@@ -82,7 +83,8 @@ public struct GraphFiller {
 
     // MARK: Rows
 
-    /// The first object of an entity has every value, so that no attribute stays unused.
+    /// The first object of an entity has every value, so that no attribute stays unused. `index`
+    /// counts those of the entity.
     private func row(_ id: RowID, _ entity: EntityLayout, at index: Int) -> Row {
         var row = Row(id: id, layout: entity)
         row.attributes = entity.attributes.map { slot in

@@ -10,11 +10,13 @@ struct ModelVersions {
         let layout: ModelLayout
         let catalog: PairCatalog
         let concrete: [EntityLayout]
+        let counters: CounterRules
 
-        init(_ model: NSManagedObjectModel) {
+        init(_ model: NSManagedObjectModel, _ policy: MergePolicy) {
             layout = ModelLayout(model: model)
             catalog = PairCatalog(layout: layout)
             concrete = layout.entities.filter { !$0.entity.isAbstract }
+            counters = CounterRules(policy, layout)
         }
     }
 
@@ -24,9 +26,9 @@ struct ModelVersions {
     private var names: [String: String] = [:]
     private var entityNames: [String: String] = [:]
 
-    init(_ model: NSManagedObjectModel, later: NSManagedObjectModel?) {
-        first = Version(model)
-        last = later.map { Version($0) } ?? first
+    init(_ model: NSManagedObjectModel, later: NSManagedObjectModel?, _ policy: MergePolicy) {
+        first = Version(model, policy)
+        last = later.map { Version($0, policy) } ?? first
         // A model alone may tell of former names that it gives to other properties now.
         guard later != nil else { return }
         for entity in last.layout.entities {

@@ -44,7 +44,7 @@ struct HeldLaws {
                 states.allSatisfy { $0.attributes[slot] == value }
                 && (service == nil || service?.attributes[slot] == value)
             guard isAgreed, final.attributes[slot] != value,
-                !EditMemory.isCounter(entity.attributes[slot].attribute)
+                !world.editor.counters.include(entity.attributes[slot], of: entity)
             else { return nil }
             return "\(entity.attributes[slot].name) of \(name.suffix(6)) was \(value.summary) on "
                 + "all devices when faults ended, and is \(final.attributes[slot].summary)."

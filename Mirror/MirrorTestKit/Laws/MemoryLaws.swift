@@ -95,7 +95,7 @@ struct MemoryLaws {
         for (slot, attribute) in entity.attributes.enumerated() {
             let value = state.attributes[slot]
             let property = EditMemory.Property(recordName: name, name: attribute.name)
-            if EditMemory.isCounter(attribute.attribute) {
+            if world.editor.counters.include(attribute, of: entity) {
                 guard let count = memory.counts[property], value != .integer(count),
                     !world.share.wasRevoked
                 else { continue }

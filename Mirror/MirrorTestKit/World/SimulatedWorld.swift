@@ -52,7 +52,8 @@ public final class SimulatedWorld {
             seed: seed, settings: settings, clock: clock, randomness: randomness, folder: folder)
         editor = GraphEditor(
             randomness: randomness, model: settings.model, later: settings.laterModel,
-            weights: settings.edits, undoDice: SeededRandomness(seed: seed &* 961_748_941))
+            policy: settings.policy, weights: settings.edits,
+            undoDice: SeededRandomness(seed: seed &* 961_748_941))
         editor.rollbackPercent = settings.faults.rollbackPercent
         try makeDevices(in: folder)
         network.arm()

@@ -4,7 +4,9 @@ internal import Foundation
 enum SecretFile {
     /// The text of a file; nil when there is none.
     static func read(_ file: URL) throws -> String? {
-        guard FileManager.default.fileExists(atPath: file.path) else { return nil }
+        // A link that leads nowhere is no absent file: another key must not come in its place.
+        var facts = stat()
+        guard lstat(file.path, &facts) == 0 else { return nil }
         do {
             return String(decoding: try Data(contentsOf: file), as: UTF8.self)
         } catch {

@@ -20,11 +20,18 @@ struct DatabaseCopy {
     /// Lets `body` write the file and the folder's files under other names, brings them to the
     /// disk, then names them, the file last.
     func write(_ body: (_ path: String, _ folder: String) throws -> Void) throws {
-        // What is at any of the names is somebody's, or of a copy that was cut off.
-        for name in [path, folder, part, partFolder] where access(name, F_OK) == 0 {
-            throw RecordError(
-                .badRequest, "There is a file at \(name) already; nothing was written over it.")
+        try refuseTaken([path, folder])
+        let mark = try CopyMark(part + ".mark")
+        if mark.isLeft { removeParts() }
+        do {
+            // What is there still is somebody's.
+            try refuseTaken([part, partFolder])
+            try mark.write()
+        } catch {
+            mark.remove()
+            throw error
         }
+        defer { mark.remove() }
         do {
             try body(part, partFolder)
             try FileFolder.protect(part)
@@ -33,11 +40,26 @@ struct DatabaseCopy {
             // the file is named where there is none.
             try FileFolder.rename(partFolder, to: folder)
         } catch {
-            unlink(part)
-            FileFolder.remove(partFolder)
+            removeParts()
             throw error
         }
         try finish()
+    }
+
+    private func refuseTaken(_ names: [String]) throws {
+        for name in names where access(name, F_OK) == 0 {
+            throw RecordError(
+                .badRequest, "There is a file at \(name) already; nothing was written over it.")
+        }
+    }
+
+    /// What a copy wrote, be it one that was cut off.
+    private func removeParts() {
+        for suffix in ["", "-journal", "-wal", "-shm"] where FileFolder.isFile(part + suffix) {
+            unlink(part + suffix)
+        }
+        guard FileFolder.isFolder(partFolder) else { return }
+        FileFolder.remove(partFolder)
     }
 
     private func finish() throws {

@@ -53,13 +53,26 @@ enum PropertyReader {
             predicateText: element.text("predicateString"))
         template.fetchLimit = max(count(element, "fetchLimit") ?? 0, 0)
         template.fetchBatchSize = max(count(element, "fetchBatchSize") ?? 0, 0)
-        template.includesSubentities = element.flag("includeSubentities", default: true)
-        template.includesPropertyValues = element.flag("includePropertyValues", default: true)
-        template.includesPendingChanges = element.flag("includePendingChanges", default: true)
-        template.returnsObjectsAsFaults = element.flag("returnObjectsAsFaults", default: true)
-        template.returnsDistinctResults = element.flag("returnDistinctResults")
+        readFlags(of: &template, element)
         template.resultType = UInt(max(count(element, "resultType") ?? 0, 0))
         return template
+    }
+
+    /// Xcode writes some flags as `include…` and `return…`, others as `includes…`; files that other
+    /// programs wrote have either form of each.
+    private static func readFlags(
+        of template: inout FetchRequestTemplate, _ element: MarkupElement
+    ) {
+        func flag(_ keys: String..., default fallback: Bool = true) -> Bool {
+            let key = keys.first { element.text($0) != nil }
+            return key.map { element.flag($0, default: fallback) } ?? fallback
+        }
+        template.includesSubentities = flag("includeSubentities", "includesSubentities")
+        template.includesPropertyValues = flag("includePropertyValues", "includesPropertyValues")
+        template.includesPendingChanges = flag("includesPendingChanges", "includePendingChanges")
+        template.returnsObjectsAsFaults = flag("returnObjectsAsFaults", "returnsObjectsAsFaults")
+        template.returnsDistinctResults = flag(
+            "returnDistinctResults", "returnsDistinctResults", default: false)
     }
 
     /// The `userInfo` entries of an element; nil where it has none. Of several with one key the

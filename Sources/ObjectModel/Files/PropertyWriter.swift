@@ -73,7 +73,8 @@ enum PropertyWriter {
         node.count("resultType", Int(template.resultType))
         node.set("includeSubentities", template.includesSubentities ? nil : "NO")
         node.set("includePropertyValues", template.includesPropertyValues ? nil : "NO")
-        node.set("includePendingChanges", template.includesPendingChanges ? nil : "NO")
+        // Xcode's spelling, unlike those of its neighbours.
+        node.set("includesPendingChanges", template.includesPendingChanges ? nil : "NO")
         node.set("returnObjectsAsFaults", template.returnsObjectsAsFaults ? nil : "NO")
         node.flag("returnDistinctResults", template.returnsDistinctResults)
         return node

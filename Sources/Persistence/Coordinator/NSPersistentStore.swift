@@ -37,6 +37,8 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {
     final let tie = ZeroingReference<NSPersistentStore>()
     /// The IDs of the rows, by entity.
     private let spaces = Lock<[Int32: ObjectIDTable]>([:])
+    /// Is told of rows that lack values whose files are gone. Set before anyone reads.
+    final var noteMissing: (@Sendable (Row) -> Void)?
 
     init(
         rowStore: any RowStore, description: StoreParameters,
@@ -240,7 +242,7 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {
     final func publish(_ id: NSManagedObjectID) { id.reservedSpace?.publish(id) }
 
     final func snapshot(_ row: Row) -> ObjectSnapshot {
-        if !row.missing.isEmpty { MissingValueNotice.tell(row, in: rowStore.layout) }
+        if !row.missing.isEmpty { tellMissing(row) }
         return ObjectSnapshot(
             version: row.version, attributes: row.attributes, toOnes: targets(of: row.toOnes))
     }
@@ -251,11 +253,16 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {
 
     /// The snapshot of a row that is not needed any more: its values pass over.
     final func snapshot(consuming row: inout Row) -> ObjectSnapshot {
-        if !row.missing.isEmpty { MissingValueNotice.tell(row, in: rowStore.layout) }
+        if !row.missing.isEmpty { tellMissing(row) }
         var attributes: [AttributeValue] = []
         swap(&attributes, &row.attributes)
         return ObjectSnapshot(
             version: row.version, attributes: attributes, toOnes: targets(of: row.toOnes))
+    }
+
+    private func tellMissing(_ row: Row) {
+        MissingValueNotice.tell(row, in: rowStore.layout)
+        noteMissing?(row)
     }
 
     private func targets(of links: [Link?]) -> [NSManagedObjectID?] {

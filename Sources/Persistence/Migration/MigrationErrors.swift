@@ -122,7 +122,8 @@ enum MigrationErrors {
             userInfo)
     }
 
-    private static func refused(_ refusal: UpgradeRefusal) -> NSError {
+    /// Why the rows do not fit the new model.
+    static func refused(_ refusal: UpgradeRefusal) -> NSError {
         var userInfo: [String: Any] = [:]
         userInfo["entity"] = refusal.entity
         switch refusal.reason {
@@ -147,8 +148,9 @@ enum MigrationErrors {
             return PersistenceErrors.make(
                 NSMigrationError,
                 "The file \(name) of a value of \(refusal.subject) of \(refusal.entity ?? "") is "
-                    + "missing among the store's large values, and the new model keeps such values "
-                    + "in their rows; bring it back, or give that object another before.", userInfo)
+                    + "missing among the store's large values, and the migration would lose the "
+                    + "value for good; bring it back, or give that object another before.",
+                userInfo)
         }
     }
 

@@ -51,6 +51,8 @@ struct MigrationPasses {
     }
 
     private func write() throws {
+        // Before rules count that a value breaks which could not be read.
+        try manager.checkCancellation()
         guard try writer.writeIfFull() else { return }
         manager.work?.associations.settle(without: writer.takeDeleted())
     }

@@ -14,11 +14,17 @@ enum MigrationPolicies {
         }
     }
 
+    /// Whether a class of the program's own has a say in a mapping.
+    static func isOwn(_ mapping: NSEntityMapping) -> Bool {
+        guard let name = mapping.entityMigrationPolicyClassName, !name.isEmpty else { return false }
+        return name != "NSEntityMigrationPolicy"
+    }
+
     /// The policy of a mapping. Throws `NSEntityMigrationPolicyError` where its class is not found.
     static func policy(of mapping: NSEntityMapping) throws -> NSEntityMigrationPolicy {
-        guard let name = mapping.entityMigrationPolicyClassName, !name.isEmpty,
-            name != "NSEntityMigrationPolicy"
-        else { return NSEntityMigrationPolicy() }
+        guard isOwn(mapping), let name = mapping.entityMigrationPolicyClassName else {
+            return NSEntityMigrationPolicy()
+        }
         guard let type = type(named: name) else { throw MigrationErrors.noPolicy(name) }
         return type.init()
     }

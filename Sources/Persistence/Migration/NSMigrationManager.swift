@@ -120,6 +120,11 @@ open class NSMigrationManager: NSObject, FunctionReceiving, KeyValueReading, @un
         state.withLock { $0.cancellation = error }
     }
 
+    /// As `cancelMigrationWithError(_:)`, where nobody asked for it before.
+    final func stop(because error: any Error) {
+        state.withLock { $0.cancellation = $0.cancellation ?? error }
+    }
+
     func checkCancellation() throws {
         if let error = state.withLock({ $0.cancellation }) { throw error }
     }
@@ -195,7 +200,8 @@ open class NSMigrationManager: NSObject, FunctionReceiving, KeyValueReading, @un
     /// is. Throws `NSMigrationManagerSourceStoreError` (134150) and
     /// `NSMigrationManagerDestinationStoreError` (134160) for stores that cannot be opened,
     /// `NSMigrationMissingMappingModelError`, `NSEntityMigrationPolicyError` for a policy that is
-    /// not found, validation errors, and what policies throw.
+    /// not found, validation errors, what policies throw, and `NSMigrationError` (134110) for a
+    /// value that a mapping reads and whose file is gone from beside the old store.
     ///
     /// A new SQLite store is written in batches while it is made, under a name that nobody knows.
     /// Cost: some thousands of objects in memory, and for each new one which old one it came of, in

@@ -166,13 +166,18 @@ struct StoreMigration {
             throw MigrationErrors.missingMapping(
                 manager.sourceModel, manager.destinationModel, because: nil)
         }
+        stopAtMissingValues(of: old.store, mappings)
         manager.work = .init(mapping: mapping, source: old, destination: new, current: first)
         let writer = DestinationWriter(
             new, batchSize: manager.batchSize, writesBatches: writesBatches)
-        try old.context.performAndWait {
-            try new.context.performAndWait {
-                try MigrationPasses(mappings, manager, writer).run()
+        do {
+            try old.context.performAndWait {
+                try new.context.performAndWait {
+                    try MigrationPasses(mappings, manager, writer).run()
+                }
             }
+        } catch let stop as MissingValueStop {
+            throw try stop.refusal(from: old.store.rowStore)
         }
     }
 

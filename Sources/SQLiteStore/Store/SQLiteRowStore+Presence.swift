@@ -1,4 +1,6 @@
+internal import Foundation
 internal import Predicates
+internal import SQLiteDriver
 public import Stores
 
 extension SQLiteRowStore {
@@ -15,6 +17,17 @@ extension SQLiteRowStore {
                 found.formUnion(ids.lazy.filter { keys.contains($0.key) })
             }
             return found
+        }
+    }
+
+    /// The name of the file that holds a value; nil for one in its row. Cost: one statement.
+    package func externalFile(of id: RowID, slot: Int) throws -> String? {
+        try reading { reader in
+            guard let columns = reader.schema.columns(of: id.entity) else { return nil }
+            let stored = try reader.connection.value(
+                "SELECT \(columns.attributes[slot].name) FROM \(columns.table) WHERE Z_PK = ?",
+                [.integer(id.key)])
+            return stored?.data.flatMap(ExternalFiles.name)?.uuidString
         }
     }
 }

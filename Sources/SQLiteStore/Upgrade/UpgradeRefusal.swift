@@ -6,7 +6,8 @@ public struct UpgradeRefusal: Error, Sendable {
         case missingValue
         /// Rows have equal values where the model wants unique ones.
         case duplicate
-        /// A value is to come into its row, and its file, of this name, is not there.
+        /// A value is to come into its row or a new store, and its file, of this name, is not
+        /// there.
         case missingFile(String)
     }
 
@@ -16,4 +17,10 @@ public struct UpgradeRefusal: Error, Sendable {
     public let entity: String?
     /// The attribute or the name of the unique index.
     public let subject: String
+
+    package init(reason: Reason, entity: String?, subject: String) {
+        self.reason = reason
+        self.entity = entity
+        self.subject = subject
+    }
 }

@@ -171,4 +171,40 @@ import Testing
         #expect(template?.predicateText == "date > 0")
         #expect(template?.entityName == "A")
     }
+
+    private func requestFlags(
+        of template: FetchRequestTemplate?
+    ) -> [Bool?] {
+        [
+            template?.includesSubentities, template?.includesPropertyValues,
+            template?.includesPendingChanges, template?.returnsObjectsAsFaults,
+            template?.returnsDistinctResults,
+        ]
+    }
+
+    /// Xcode says `includesPendingChanges` beside `includeSubentities`; files of other programs say
+    /// each of them either way.
+    @Test(arguments: [
+        [
+            "includeSubentities", "includePropertyValues", "includesPendingChanges",
+            "returnObjectsAsFaults", "returnDistinctResults",
+        ],
+        [
+            "includesSubentities", "includesPropertyValues", "includePendingChanges",
+            "returnsObjectsAsFaults", "returnsDistinctResults",
+        ],
+    ]) func flagsOfRequestsAreReadInBothSpellings(_ keys: [String]) throws {
+        for (place, key) in keys.enumerated() {
+            let usual = [true, true, true, true, false]
+            let value = usual[place] ? "NO" : "YES"
+            let model = try scratch.model(
+                """
+                <entity name="A"/><fetchRequest name="all" entity="A" \(key)="\(value)"/>
+                """)
+            var expected = usual
+            expected[place].toggle()
+            let found = requestFlags(of: model.fetchRequestTemplates["all"])
+            #expect(found == expected.map(Optional.some), "\(key)")
+        }
+    }
 }

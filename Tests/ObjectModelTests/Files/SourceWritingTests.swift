@@ -66,6 +66,26 @@ import Testing
         #expect(try again.sourceText() == model.sourceText())
     }
 
+    /// As Xcode spells them, and not quite alike.
+    @Test func flagsOfRequestsAreWrittenAsXcodeSpellsThem() throws {
+        let model = BuildingTests.library()
+        model.versionIdentifiers = ["1"]
+        var stored = FetchRequestTemplate(name: "all", entityName: "Book")
+        stored.includesSubentities = false
+        stored.includesPropertyValues = false
+        stored.includesPendingChanges = false
+        stored.returnsObjectsAsFaults = false
+        stored.returnsDistinctResults = true
+        model.fetchRequestTemplates = ["all": stored]
+        let text = try model.sourceText()
+        for fact in [
+            "includeSubentities=\"NO\"", "includePropertyValues=\"NO\"",
+            "includesPendingChanges=\"NO\"", "returnObjectsAsFaults=\"NO\"",
+            "returnDistinctResults=\"YES\"",
+        ] { #expect(text.contains(" \(fact)"), "\(fact)") }
+        #expect(ModelFacts.differences(try rewritten(model), model) == [])
+    }
+
     @Test func numbersGivenAsPlainIntsAreWrittenToo() throws {
         let model = BuildingTests.library()
         let genre = try #require(model.entitiesByName["Novel"]?.attributesByName["genre"])

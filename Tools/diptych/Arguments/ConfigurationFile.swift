@@ -111,6 +111,7 @@ struct ConfigurationFile: Sendable {
     static func remember(_ settings: [(name: String, value: String)], besideStore store: URL) throws
     {
         let url = store.deletingLastPathComponent().appendingPathComponent(name)
+        try PrivateFile.refuseDeadLink(url)
         let old = distrust(url) == nil ? (try? String(contentsOf: url, encoding: .utf8)) ?? "" : ""
         let names = Set(settings.map(\.name))
         var lines = TextLines.all(of: old).filter { line in

@@ -23,7 +23,7 @@ struct ServiceAccess {
     ) throws -> (api: String, user: String)? {
         try service.accounts.createContainer(container)
         let file = folder.tokens(of: container)
-        guard !FileManager.default.fileExists(atPath: file.path) else {
+        guard !PrivateFile.isTaken(file) else {
             try admit(file, container, warn)
             return nil
         }

@@ -103,6 +103,22 @@ enum PrivateFile {
         }
     }
 
+    /// Whether anything has the file's name, be it a link that leads nowhere: what it is to lead to
+    /// may come back, as with a volume that is not mounted just now.
+    static func isTaken(_ file: URL) -> Bool {
+        var facts = stat()
+        return lstat(file.path, &facts) == 0
+    }
+
+    /// Throws for a link that leads nowhere: a file in its place would hide what it leads to.
+    static func refuseDeadLink(_ file: URL) throws {
+        var facts = stat()
+        guard isTaken(file), stat(file.path, &facts) != 0, errno == ENOENT else { return }
+        throw CommandError(
+            "deadLink", "\(file.path) is a link to a file that is not there.",
+            hint: "Bring that file back, or remove the link.")
+    }
+
     /// Throws where the file could not be written now: before what cannot be had twice is asked
     /// for.
     static func requireRoom(for file: URL) throws {
@@ -113,6 +129,7 @@ enum PrivateFile {
 
     /// Under a name of its own: others may write the file just now, and NAME.part is somebody's.
     private static func makePart(of file: URL) throws -> (path: String, descriptor: Int32) {
+        try refuseDeadLink(file)
         let path = "\(file.resolvingSymlinksInPath().path).\(UUID().uuidString.prefix(8)).part"
         let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else { throw failure(file) }

@@ -10,6 +10,8 @@ enum UnitFile {
                 "exists", "\(file.path) is there already, and is not this command's.",
                 hint: "Move it away first.")
         }
+        // As `systemctl link` leaves one behind whose file was moved.
+        try PrivateFile.refuseDeadLink(file)
         do {
             try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
             try Data(text.utf8).write(to: file, options: .atomic)

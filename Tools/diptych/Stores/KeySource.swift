@@ -1,6 +1,5 @@
 internal import Foundation
 internal import MirrorEngine
-internal import Platform
 
 /// Where the keys of sealed values come from: a key file, and its passphrase from a file or a
 /// prompt, never from an argument, which other users of the machine can read.
@@ -67,100 +66,5 @@ enum KeySource {
                 hint: "Its first line is the passphrase, as UTF-8.")
         }
         return line
-    }
-}
-
-/// Asks at the terminal without showing what is typed.
-///
-/// Whatever ends the question, the terminal is as it was: the keys that interrupt a program are
-/// read like others meanwhile, and `exit` puts back what is still changed.
-private enum PassphrasePrompt {
-    private static let bytesMax = 4_096
-    /// A terminal that shows nothing just now, and how it was.
-    private static let silenced = Lock<(terminal: Int32, former: termios)?>(nil)
-
-    static func ask(_ prompt: String) throws -> String {
-        let terminal = open("/dev/tty", O_RDWR | O_CLOEXEC)
-        guard terminal >= 0 else { throw missing() }
-        defer { close(terminal) }
-        var former = termios()
-        guard tcgetattr(terminal, &former) == 0 else { throw missing() }
-        try silence(terminal, former)
-        defer { restore() }
-        write(prompt + ": ", to: terminal)
-        let typed = try line(from: terminal, keys(of: former))
-        write("\n", to: terminal)
-        guard let text = String(bytes: typed, encoding: .utf8), !text.isEmpty else {
-            throw missing()
-        }
-        return text
-    }
-
-    private static func silence(_ terminal: Int32, _ former: termios) throws {
-        let keys = keys(of: former)
-        var silent = former
-        silent.c_lflag &= ~tcflag_t(ECHO | ISIG)
-        // Lines end with them, so that they are read at once.
-        withUnsafeMutableBytes(of: &silent.c_cc) { marks in
-            marks[Int(VEOL)] = keys.interrupt
-            marks[Int(VEOL2)] = keys.quit
-        }
-        atexit { PassphrasePrompt.restore() }
-        silenced.withLock { $0 = (terminal, former) }
-        guard tcsetattr(terminal, TCSAFLUSH, &silent) == 0 else {
-            silenced.withLock { $0 = nil }
-            throw missing()
-        }
-    }
-
-    private static func restore() {
-        silenced.withLock { silenced in
-            guard let (terminal, former) = silenced else { return }
-            var settings = former
-            tcsetattr(terminal, TCSAFLUSH, &settings)
-            silenced = nil
-        }
-    }
-
-    /// What is typed up to its end. Throws where it is interrupted.
-    private static func line(
-        from terminal: Int32, _ keys: (interrupt: UInt8, quit: UInt8, suspend: UInt8)
-    ) throws -> [UInt8] {
-        var typed: [UInt8] = []
-        var byte: UInt8 = 0
-        while typed.count < bytesMax, read(terminal, &byte, 1) == 1, byte != UInt8(ascii: "\n") {
-            // A key that the terminal does not have is 0.
-            guard byte == 0 || byte != keys.interrupt && byte != keys.quit else {
-                write("\n", to: terminal)
-                throw interrupted()
-            }
-            if byte == 0 || byte != keys.suspend { typed.append(byte) }
-        }
-        return typed
-    }
-
-    private static func keys(
-        of terminal: termios
-    ) -> (interrupt: UInt8, quit: UInt8, suspend: UInt8) {
-        withUnsafeBytes(of: terminal.c_cc) { marks in
-            (marks[Int(VINTR)], marks[Int(VQUIT)], marks[Int(VSUSP)])
-        }
-    }
-
-    private static func write(_ text: String, to terminal: Int32) {
-        let bytes = Array(text.utf8)
-        _ = Foundation.write(terminal, bytes, bytes.count)
-    }
-
-    private static func interrupted() -> CommandError {
-        CommandError(
-            "interrupted", "Interrupted.", hint: "Nothing was changed; run the command again.",
-            status: .interrupted)
-    }
-
-    private static func missing() -> CommandError {
-        CommandError(
-            "noPassphrase", "There is no passphrase, and no terminal to ask for it.",
-            hint: "Name a file that holds it with --passphrase-file.")
     }
 }

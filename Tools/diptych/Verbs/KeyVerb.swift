@@ -80,7 +80,7 @@ struct KeyVerb: Verb {
     }
 
     private func requireNew() throws {
-        guard FileManager.default.fileExists(atPath: file.path) else { return }
+        guard PrivateFile.isTaken(file) else { return }
         throw CommandError(
             "fileExists", "There is a file \(file.path) already.",
             hint: "A key that is lost opens nothing again; name another file.")

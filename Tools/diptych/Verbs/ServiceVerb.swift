@@ -379,7 +379,7 @@ struct ServiceVerb: Verb {
     }
 
     private func checkNew(_ file: URL) throws {
-        guard !FileManager.default.fileExists(atPath: file.path) else {
+        guard !PrivateFile.isTaken(file) else {
             throw CommandError(
                 "fileExists", "\(file.path) is there already, and may hold tokens.",
                 hint: "Name another file with --token-file.")

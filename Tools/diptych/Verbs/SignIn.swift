@@ -85,7 +85,7 @@ struct SignIn: Verb {
             ).run(console)
             return .done
         }
-        guard !FileManager.default.fileExists(atPath: file.path) else {
+        guard !PrivateFile.isTaken(file) else {
             throw CommandError(
                 "fileExists", "\(file.path) is there already, and may hold tokens.",
                 hint: "Name another file with --token-file.")

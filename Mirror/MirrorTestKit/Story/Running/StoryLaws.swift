@@ -94,6 +94,17 @@ struct StoryLaws {
         }
     }
 
+    /// Whether any device adds to an attribute: each has a policy of its own.
+    private func isCounter(
+        _ attribute: NSAttributeDescription, _ property: String, of entity: String
+    ) -> Bool {
+        world.devices.contains { device in
+            let layout = ModelLayout(model: device.setting.model)
+            return CounterRules(device.setting.policy, layout)
+                .include(attribute, property, of: entity)
+        }
+    }
+
     /// A value that is not there was replaced by somebody who had seen it, or is in a log.
     private func valuesHold(_ graph: HeldGraph) throws -> [String] {
         var logged: Set<String> = []
@@ -107,8 +118,8 @@ struct StoryLaws {
             guard let entity = memory.made[known.property.handle], !mayMerge(entity),
                 let attribute = world.devices.first?.setting.model.entitiesByName[entity]?
                     .attributesByName[known.property.name],
-                !EditMemory.isCounter(attribute), !memory.decided.contains(text),
-                !logged.contains(text),
+                !isCounter(attribute, known.property.name, of: entity),
+                !memory.decided.contains(text), !logged.contains(text),
                 case .value(let value, let type)? = graph.property(known.property)
             else { return nil }
             let lost = memory.heads(of: text).subtracting([value])

@@ -33,6 +33,7 @@ public struct StoryGenerator {
     private let dice: StoryDice
     private let randomness: SeededRandomness
     private let values: ValueGenerator
+    private let counters: CounterRules
     private var devices: [String] = []
     private var objects: [(handle: String, entity: NSEntityDescription)] = []
     private var backups: Set<String> = []
@@ -42,6 +43,7 @@ public struct StoryGenerator {
         model.freeze()
         self.model = model
         self.dice = dice
+        counters = CounterRules(dice.policy, ModelLayout(model: model))
         randomness = SeededRandomness(seed: seed &* 6_364_136_223_846_793_005 &+ 1)
         values = ValueGenerator(randomness: randomness, keysCount: 3)
     }
@@ -139,7 +141,7 @@ public struct StoryGenerator {
             let attribute = randomness.pick(Self.attributes(of: entity))
         else { return nil }
         let property = StoryProperty(handle, attribute.name)
-        if EditMemory.isCounter(attribute) {
+        if counters.include(attribute, attribute.name, of: entity.name ?? "") {
             return .device([device], .add([.word("\(1 + randomness.below(3))")], property))
         }
         return .device([device], .set(property, literal(for: attribute)))

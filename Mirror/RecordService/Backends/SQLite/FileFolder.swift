@@ -52,6 +52,12 @@ enum FileFolder {
         ((try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []).sorted()
     }
 
+    /// Whether it is a folder, and no link to one.
+    static func isFolder(_ path: String) -> Bool {
+        var facts = stat()
+        return lstat(path, &facts) == 0 && facts.st_mode & S_IFMT == S_IFDIR
+    }
+
     /// Whether it is a file, and no link to one.
     static func isFile(_ path: String) -> Bool {
         var facts = stat()

@@ -164,4 +164,10 @@ final class StoreMirror: Sendable {
     func resume() { scheduler.withLock { $0 }?.resume() }
 
     func stop() { scheduler.withLock { $0.take() }?.stop() }
+
+    /// Ends for good, a round under way as well: the store leaves its coordinator.
+    func leave() {
+        session.store.leave()
+        stop()
+    }
 }

@@ -55,8 +55,7 @@ final class StoreMirror: Sendable {
             assetValueBytesMax: options.assetValueBytesMax,
             observe: { progress in
                 switch progress {
-                case .importing(let records) where records > 0: events.begin(.import)
-                case .importing: break
+                case .importing(let records): events.importing(records)
                 case .exporting: events.begin(.export)
                 case .waiting: break
                 }

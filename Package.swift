@@ -87,7 +87,7 @@ let twoMachines: [Target] = [
             "RecordService", "RecordWire", "Platform", "CMicroHTTPD", "COpenSSL", "CZlib", "CZstd",
         ]),
     room(
-        "ObjectStorage", in: "Mirror", uses: ["RecordService", "Platform", "CCurl"]),
+        "ObjectStorage", in: "Mirror", uses: ["RecordService", "Platform", "CCurl", "COpenSSL"]),
     room(
         "ServiceConsole", in: "Mirror",
         uses: ["RecordServer", "RecordService", "RecordWire", "Platform"],

@@ -5,7 +5,8 @@ public struct MirrorError: Error, Sendable, CustomStringConvertible {
         private enum Kind: String {
             case storeNotMirrorable, unknownEntity, fieldMismatch, serviceRefused, offline,
                 throttled
-            case otherContainer, ledgerDamaged, unknownConflict, objectDeleted, keyTaken, stopped
+            case otherContainer, otherUser, ledgerDamaged, unknownConflict, objectDeleted, keyTaken
+            case stopped
             case keyMissing, keyRefused, keyWornOut, sealBroken, shareEnded, alreadyShared
             case selectionUnread, noRefusedDeletion, noRefusedEdit
         }
@@ -24,6 +25,8 @@ public struct MirrorError: Error, Sendable, CustomStringConvertible {
         public static let throttled = Code(kind: .throttled)
         /// The store was mirrored with another container or service before.
         public static let otherContainer = Code(kind: .otherContainer)
+        /// The store was mirrored for another user before.
+        public static let otherUser = Code(kind: .otherUser)
         public static let ledgerDamaged = Code(kind: .ledgerDamaged)
         public static let unknownConflict = Code(kind: .unknownConflict)
         /// The object whose value is to be put back is there no more.

@@ -18,6 +18,8 @@ public final class CurlChannel: RecordChannel {
     /// What the service says of itself; nil until it was asked.
     private let learned: Lock<Publication?>
     private let userToken: RotatingToken
+    /// Whose token it is, as the service told; nil until it was asked.
+    private let user = Lock<String?>(nil)
 
     /// Opens no connection yet. Throws `TransportError` where the settings cannot be used.
     public init(configuration: ChannelConfiguration) throws {
@@ -51,6 +53,15 @@ public final class CurlChannel: RecordChannel {
         try await onQueue { try self.learn($0).operationsMax }
     }
 
+    /// Asked once, and again after another sign-in.
+    public func userName() async throws -> String? {
+        if let known = user.withLock({ $0 }) { return known }
+        guard userToken.value != nil else { return nil }
+        guard case .caller(let reply) = try await send(.caller) else { return nil }
+        user.withLock { $0 = reply.userRecordName }
+        return reply.userRecordName
+    }
+
     private func onQueue<Value: Sendable>(
         _ body: @escaping @Sendable (CancelFlag) throws -> Value
     ) async throws -> Value {
@@ -81,8 +92,24 @@ public final class CurlChannel: RecordChannel {
             where [.authenticationRequired, .authenticationFailed].contains(error.code)
             && userToken.isOther(than: shown)
         {
+            try checkUser(after: error, flag, round: round)
             return try attempt(request, flag, round: round)
         }
+    }
+
+    /// Another sign-in may have been another user's, as whom nothing is sent that was meant for the
+    /// former one.
+    private func checkUser(
+        after refusal: RecordError, _ flag: CancelFlag, round: String?
+    ) throws {
+        guard let known = user.withLock({ $0 }) else { return }
+        if case .caller(let reply) = try attempt(.caller, flag, round: round),
+            reply.userRecordName == known
+        {
+            return
+        }
+        user.withLock { $0 = nil }
+        throw refusal
     }
 
     private func attempt(

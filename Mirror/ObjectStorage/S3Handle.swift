@@ -1,4 +1,5 @@
 internal import CCurl
+internal import COpenSSL
 internal import Foundation
 internal import RecordService
 
@@ -77,7 +78,11 @@ final class S3Answer {
 final class S3Handle: @unchecked Sendable {
     // @unchecked: who takes it out of the bucket's list has it alone until it is put back.
     private let pointer: UnsafeMutableRawPointer
-    private static let isReady = curl_global_init(Int(CURL_GLOBAL_DEFAULT)) == CURLE_OK
+    /// A program may end while a connection is made on another thread, so OpenSSL takes nothing
+    /// down at the exit.
+    private static let isReady =
+        OPENSSL_init_crypto(UInt64(OPENSSL_INIT_NO_ATEXIT), nil) == 1
+        && curl_global_init(Int(CURL_GLOBAL_DEFAULT)) == CURLE_OK
     private static let readAbort = 0x1000_0000
 
     init() throws(ObjectStoreFailure) {

@@ -42,6 +42,22 @@ import Testing
         }
     }
 
+    /// Who taps the invitation that they sent has all of it already.
+    @Test func theOwnerTakesNoPartInTheirOwnShare() async throws {
+        let world = try SharingWorld()
+        let share = try await world.open()
+        let guest = try world.service.container("guest", model: SharingWorld.model) {
+            $0.databaseScope = .shared
+        }
+        let metadata = try await guest.container.shareMetadata(for: try #require(share.url))
+        #expect(metadata.participantRole == .owner)
+        let found = try await guest.container.acceptShareInvitations(
+            from: [metadata], into: guest.store)
+        #expect(found.map(\.participantRole) == [.owner])
+        #expect(try await guest.container.sync())
+        #expect(try guest.texts("Note").isEmpty)
+    }
+
     @Test func editsTravelBothWays() async throws {
         let world = try SharingWorld()
         try await world.open()

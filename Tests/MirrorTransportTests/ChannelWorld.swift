@@ -11,13 +11,14 @@ final class ChannelWorld {
     private let folder = FileManager.default.temporaryDirectory
         .appendingPathComponent("diptych-channel-\(UUID().uuidString)")
     private let server: RecordServer
+    private let service: RecordService
     private let url: URL
     let credentials: Credentials
 
     /// With `tokenDays` the user's token ends after so many.
     init(platform: Environment = .system, tokenDays: Int? = nil) throws {
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        let service = try RecordService(
+        service = try RecordService(
             path: folder.appendingPathComponent("records.sqlite").path, platform: platform)
         try service.accounts.createContainer(Self.container)
         let user = try service.accounts.createUser(label: "me")
@@ -32,6 +33,12 @@ final class ChannelWorld {
         configuration.port = 0
         server = RecordServer(service: service, configuration: configuration)
         url = try server.start()
+    }
+
+    /// The token of another user.
+    func token(of label: String) throws -> String {
+        let user = try service.accounts.createUser(label: label).userRecordName
+        return try service.accounts.issueUserToken(userRecordName: user, label: label).secret
     }
 
     deinit {

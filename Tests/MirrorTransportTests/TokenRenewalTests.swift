@@ -67,6 +67,25 @@ import Testing
         #expect(error?.code == .authenticationRequired)
     }
 
+    /// Another user signed in meanwhile, as whom nothing is sent that was meant for the first.
+    @Test func anotherUsersTokenIsNotTakenInTheMidst() async throws {
+        let kept = Lock<String?>(nil)
+        let token = RotatingToken(
+            world.credentials.userToken, reread: { kept.withLock { $0 } })
+        let channel = try self.channel(token)
+        let name = try await channel.userName()
+        advance(days: 31)
+        let other = try world.token(of: "ben")
+        kept.withLock { $0 = other }
+        let error = await #expect(throws: RecordError.self) {
+            _ = try await channel.send(.listZones)
+        }
+        #expect(error?.code == .authenticationRequired)
+        // The next round asks anew who it is.
+        #expect(token.value == other)
+        #expect(try await channel.userName() != name)
+    }
+
     /// The process beside it renewed the token that they share, long ago.
     @Test func aTokenThatAnotherProcessRenewedIsReadAnew() async throws {
         let (mine, other) = (keptToken(), keptToken())

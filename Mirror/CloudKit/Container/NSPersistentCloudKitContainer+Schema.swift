@@ -15,7 +15,8 @@ public struct NSPersistentCloudKitContainerSchemaInitializationOptions: OptionSe
 }
 
 extension NSPersistentCloudKitContainer {
-    /// Checks that the model can be mirrored, and prints its record types where asked.
+    /// Checks that the models of all mirrored stores can be mirrored, and prints their record types
+    /// where asked, each once.
     ///
     /// Throws `CKError` for a store that is not mirrored, and `MirrorError` for a model whose
     /// userInfo names an unknown merge rule. Difference from Apple: nothing is sent, since the
@@ -23,16 +24,20 @@ extension NSPersistentCloudKitContainer {
     public final func initializeCloudKitSchema(
         options: NSPersistentCloudKitContainerSchemaInitializationOptions = []
     ) throws {
-        guard let (_, mirror) = mirroredStores.first else {
-            throw CKError(
-                .invalidArguments,
-                "No store of this container is mirrored; load one with cloudKitContainerOptions.")
-        }
-        let schema = mirror.session.store.recordSchema
+        let types = try recordTypes()
         guard options.contains(.printSchema) else { return }
-        for type in schema {
+        for type in types {
             print(type.name)
             for field in type.fields { print("    \(field.name) \(field.type)") }
         }
+    }
+
+    /// Those of all mirrored stores, by name.
+    final func recordTypes() throws -> [RecordType] {
+        let mirrors = mirroredStores.map(\.mirror)
+        guard !mirrors.isEmpty else { throw CKError.nothingMirrored }
+        let types = mirrors.flatMap(\.session.store.recordSchema)
+        let byName = Dictionary(types.map { ($0.name, $0) }) { first, _ in first }
+        return byName.values.sorted { $0.name < $1.name }
     }
 }

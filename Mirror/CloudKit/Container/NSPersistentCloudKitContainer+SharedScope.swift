@@ -16,6 +16,11 @@ struct AwaitingShare: Sendable {
     }
 
     var options: NSPersistentCloudKitContainerOptions { given.options }
+
+    /// The waiting store as it was mirrored before; nil where it never was, or cannot be read.
+    func former(of store: NSPersistentStore) -> MirroredStore? {
+        try? MirroredStore.known(of: store)
+    }
 }
 
 /// Options as they stood when they were given.

@@ -73,6 +73,10 @@ extension NSPersistentCloudKitContainer {
                 .invalidArguments,
                 "Shares are accepted into a store whose databaseScope is shared.")
         }
+        let (own, metadata) = (
+            metadata.filter { $0.participantRole == .owner },
+            metadata.filter { $0.participantRole != .owner }
+        )
         let zones = metadata.map(\.zone)
         let isBound = place.awaiting.options.zoneName != nil
         guard !isBound || Set(zones + [place.zone].compactMap(\.self)).count <= 1 else {
@@ -85,7 +89,7 @@ extension NSPersistentCloudKitContainer {
         for (index, zone) in zones.enumerated() where !zones[..<index].contains(zone) {
             _ = try await room(for: zone, persistentStore).sync()
         }
-        return found.map { CKShare.Metadata($0, at: place.awaiting.address.url) }
+        return own + found.map { CKShare.Metadata($0, at: place.awaiting.address.url) }
     }
 
     private func accept(

@@ -28,6 +28,10 @@ open class NSPersistentCloudKitContainer: NSPersistentContainer, @unchecked Send
     /// Held while a store is added for a further owner's zone.
     final let adding = Lock(())
     final let watching = Lock<(any RunningTask)?>(nil)
+    /// Hears of stores that leave the coordinator.
+    final let removals = Lock<RemovalObserver?>(nil)
+    /// Stores with options that could not be mirrored, by identifier.
+    final let unmirrored = Lock<Set<String>>([])
     package final var runner: any TaskRunner = SystemTaskRunner()
     package final var sleeper: any Sleeper = SystemSleeper()
 
@@ -108,9 +112,12 @@ open class NSPersistentCloudKitContainer: NSPersistentContainer, @unchecked Send
     public final func startMirroring(
         _ store: NSPersistentStore, with options: NSPersistentCloudKitContainerOptions
     ) throws {
+        observeRemovals()
         do {
             try begin(store, options)
+            unmirrored.withLock { _ = $0.remove(store.identifier) }
         } catch {
+            unmirrored.withLock { _ = $0.insert(store.identifier) }
             throw CKError(error)
         }
     }
@@ -120,6 +127,7 @@ open class NSPersistentCloudKitContainer: NSPersistentContainer, @unchecked Send
     /// mirrored again. Any thread.
     public final func stopMirroring(_ store: NSPersistentStore) {
         awaiting.withLock { _ = $0.removeValue(forKey: store.identifier) }
+        unmirrored.withLock { _ = $0.remove(store.identifier) }
         for member in family(of: store) { removeMirror(of: member.identifier)?.stop() }
     }
 
@@ -175,8 +183,10 @@ open class NSPersistentCloudKitContainer: NSPersistentContainer, @unchecked Send
 
     // MARK: By hand
 
-    /// One round of every mirrored store, now. Returns whether all are equal with the service.
-    /// Throws `CKError` for the first store that failed; the others were synced all the same.
+    /// One round of every mirrored store, now. Returns whether all are equal with the service; a
+    /// store that could not be mirrored is not. Throws `CKError` for the first store that failed;
+    /// the others were synced all the same. Throws `CKError.Code.invalidArguments` where no store
+    /// is mirrored.
     public final func sync() async throws -> Bool { try await each { try await $0.sync() } }
 
     /// As `sync()`, telling how far it is: each store is one unit of `progress`, whose total is
@@ -206,8 +216,11 @@ open class NSPersistentCloudKitContainer: NSPersistentContainer, @unchecked Send
     }
 
     private func each(_ round: (StoreMirror) async throws -> SyncSummary) async throws -> Bool {
-        var areEqual = true
+        var areEqual = unmirrored.withLock { $0.isEmpty }
         var failure: (any Error)?
+        guard mirrors.withLock({ !$0.isEmpty }) || awaiting.withLock({ !$0.isEmpty }) else {
+            throw CKError.nothingMirrored
+        }
         do {
             try await bindAwaiting()
         } catch {
@@ -240,13 +253,14 @@ open class NSPersistentCloudKitContainer: NSPersistentContainer, @unchecked Send
 
     /// How a mirrored store stands towards its service; nil for one that is not mirrored.
     public final func status(of store: NSPersistentStore) throws -> MirrorStatus? {
-        try mirror(of: store)?.session.store.status()
+        try mirroredStore(of: store)?.status()
     }
 
     /// The store under mirroring, with its conflict log and its rules; nil for one that is not
-    /// mirrored.
+    /// mirrored. A store whose share has ended keeps its log until it takes part in another.
     public final func mirroredStore(of store: NSPersistentStore) -> MirroredStore? {
         mirror(of: store)?.session.store
+            ?? awaiting.withLock { $0[store.identifier]?.former(of: store) }
     }
 
     func mirror(of store: NSPersistentStore?) -> StoreMirror? {

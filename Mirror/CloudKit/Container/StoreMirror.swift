@@ -55,8 +55,7 @@ final class StoreMirror: Sendable {
             assetValueBytesMax: options.assetValueBytesMax,
             observe: { progress in
                 switch progress {
-                case .importing(let records) where records > 0: events.begin(.import)
-                case .importing: break
+                case .importing(let records): events.importing(records)
                 case .exporting: events.begin(.export)
                 case .waiting: break
                 }
@@ -164,4 +163,10 @@ final class StoreMirror: Sendable {
     func resume() { scheduler.withLock { $0 }?.resume() }
 
     func stop() { scheduler.withLock { $0.take() }?.stop() }
+
+    /// Ends for good, a round under way as well: the store leaves its coordinator.
+    func leave() {
+        session.store.leave()
+        stop()
+    }
 }

@@ -11,6 +11,8 @@ final class EventReport: Sendable {
     private let step = Lock(MirrorEvent.Kind.setup)
     /// The events that have ended and were told.
     private let told: Lock<Set<UUID>>
+    /// Whether a round came to its end since the store was loaded.
+    private let hasRun = Lock(false)
     private let storeIdentifier: String
     private let platform: Environment
     private let post: @Sendable (NSPersistentCloudKitContainer.Event) -> Void
@@ -26,27 +28,54 @@ final class EventReport: Sendable {
         self.post = post
     }
 
-    /// A round begins. What `work` does is told until `end` is called.
+    /// A round begins. What `work` does is told until `end` is called; what the first one does since
+    /// the store was loaded begins with its setup, as apps wait for that.
     func round<Result>(_ work: () async throws -> Result) async throws -> Result {
         step.withLock { $0 = .import }
-        return try await RoundEvents.$current.withValue(RoundEvents(), operation: work)
+        return try await RoundEvents.$current.withValue(RoundEvents()) {
+            if !hasRun.withLock({ $0 }) { tellBeginning(of: .setup) }
+            return try await work()
+        }
     }
 
     /// The round does something of a kind, for the first time or again.
     func begin(_ kind: MirrorEvent.Kind) {
         step.withLock { $0 = kind }
+        endSetup()
+        tellBeginning(of: kind)
+    }
+
+    /// A page came, with so many records. The first round imports even where there are none.
+    func importing(_ records: Int) {
+        if records > 0 || !hasRun.withLock({ $0 }) { begin(.import) }
+    }
+
+    private func tellBeginning(of kind: MirrorEvent.Kind) {
         guard let begun = RoundEvents.current?.begin(kind, platform) else { return }
         post(Event(begun, of: storeIdentifier))
     }
 
+    /// It has ended once something else begins.
+    private func endSetup() {
+        guard let setup = RoundEvents.current?.all.first(where: { $0.kind == .setup }),
+            told.withLock({ $0.insert(setup.identifier).inserted })
+        else { return }
+        post(Event(setup, of: storeIdentifier, ended: platform.clock.now()))
+    }
+
     /// The round is over: what it did is told, and what others did meanwhile.
     func end(_ store: MirroredStore, failure: CKError?) {
+        if failure == nil, !hasRun.withLock({ $0 }) {
+            begin(.import)
+            hasRun.withLock { $0 = true }
+        }
         let begun = RoundEvents.current?.all ?? []
         // Events that cannot be read are told by the next round that can read them.
         let events = (try? store.events()) ?? []
         let new = told.withLock { told in
             let new = events.filter { !told.contains($0.identifier) }
-            told = Set(events.map(\.identifier))
+            let over = begun.filter { told.contains($0.identifier) }
+            told = Set(events.map(\.identifier)).union(over.map(\.identifier))
             return new
         }
         let beginnings = Set(begun.map(\.identifier))
@@ -56,15 +85,16 @@ final class EventReport: Sendable {
             }
             post(Event(event, of: storeIdentifier, error: event.succeeded ? nil : failure))
         }
-        let written = Set(new.map(\.identifier))
-        for event in begun where !written.contains(event.identifier) {
+        let ended = told.withLock { $0 }
+        for event in begun where !ended.contains(event.identifier) {
             post(Event(event, of: storeIdentifier, ended: platform.clock.now(), error: failure))
         }
     }
 
     /// Keeps a failure as an event of what the round was doing.
     func keep(_ failure: CKError, in store: MirroredStore) {
-        try? store.logFailure(step.withLock { $0 }, message: failure.message)
+        try? store.logFailure(
+            step.withLock { $0 }, message: failure.message, code: failure.errorCode)
     }
 }
 

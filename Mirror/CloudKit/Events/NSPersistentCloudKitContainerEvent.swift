@@ -38,7 +38,7 @@ extension NSPersistentCloudKitContainer {
             endDate = event.ended
             succeeded = event.succeeded
             roundIdentifier = event.round
-            self.error = error ?? event.error.map { CKError(.internalError, $0) }
+            self.error = error ?? Self.error(of: event)
         }
 
         /// One that runs, or one of which nothing came to be written.
@@ -54,6 +54,11 @@ extension NSPersistentCloudKitContainer {
             succeeded = ended != nil && error == nil
             roundIdentifier = RoundIdentifier.current
             self.error = error
+        }
+
+        private static func error(of event: MirrorEvent) -> CKError? {
+            let code = event.errorCode.flatMap(CKError.Code.init(rawValue:))
+            return event.error.map { CKError(code ?? .internalError, $0) }
         }
 
         public override var description: String {

@@ -42,6 +42,10 @@ extension CKError {
         .serviceUnavailable,
         "No record service is named. Set NSPersistentCloudKitContainer.recordService before the "
             + "stores are loaded; 'diptych serve' runs one.")
+    static let nothingMirrored = CKError(
+        .invalidArguments,
+        "No store of this container is mirrored: what loading it reported says why, and "
+            + "startMirroring begins.")
     static let unexpected = CKError(
         .serverRejectedRequest, "The service answered with something else than was asked for.")
 
@@ -71,6 +75,7 @@ extension CKError {
         case .throttled: .requestRateLimited
         case .serviceRefused: .serverRejectedRequest
         case .otherContainer: .badContainer
+        case .otherUser: .notAuthenticated
         case .fieldMismatch, .unknownEntity: .incompatibleVersion
         case .storeNotMirrorable: .invalidArguments
         case .shareEnded: .zoneNotFound

@@ -21,6 +21,8 @@ public struct MirrorEvent: Sendable {
     public let affected: Int
     public let finished: Int
     public let error: String?
+    /// The number of the error, as who logged it counts; nil for none.
+    public let errorCode: Int?
     /// The round it was part of, as the service's access log names it too; nil for none.
     public let round: String?
 }
@@ -28,19 +30,22 @@ public struct MirrorEvent: Sendable {
 extension Ledger {
     /// Writes an event that has ended, or adds to the one that was begun for the round.
     package func log(
-        _ kind: MirrorEvent.Kind, started: Date, affected: Int, finished: Int, error: String? = nil
+        _ kind: MirrorEvent.Kind, started: Date, affected: Int, finished: Int,
+        error: String? = nil, errorCode: Int? = nil
     ) throws {
         let begun = RoundEvents.current?.identifier(of: kind)
         let bytes = withUnsafeBytes(of: (begun ?? platform.randomness.uuid()).uuid) { Data($0) }
-        if begun != nil, try add(to: bytes, affected, finished, error) { return }
+        if begun != nil, try add(to: bytes, affected, finished, error, errorCode) {
+            return
+        }
         try connection.run(
             "INSERT INTO ANSCKEVENT (Z_ENT, Z_OPT, ZCLOUDKITEVENTTYPE, ZCOUNTAFFECTEDOBJECTS, "
                 + "ZCOUNTFINISHEDOBJECTS, ZSUCCEEDED, ZSTARTEDAT, ZENDEDAT, ZERRORDOMAIN, "
-                + "ZEVENTIDENTIFIER) VALUES (17002, 1, ?, ?, ?, ?, ?, ?, ?, ?)",
+                + "ZERRORCODE, ZEVENTIDENTIFIER) VALUES (17002, 1, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
             [
                 .integer(kind.rawValue), SQLiteValue(affected), SQLiteValue(finished),
                 SQLiteValue(error == nil), SQLiteValue(started), SQLiteValue(platform.clock.now()),
-                SQLiteValue(error), .blob(bytes),
+                SQLiteValue(error), SQLiteValue(errorCode.map(Int64.init)), .blob(bytes),
             ])
         let key = connection.lastInsertedRowID
         try connection.run(
@@ -55,15 +60,17 @@ extension Ledger {
 
     /// Returns false where there is no such event yet.
     private func add(
-        to identifier: Data, _ affected: Int, _ finished: Int, _ error: String?
+        to identifier: Data, _ affected: Int, _ finished: Int, _ error: String?, _ code: Int?
     ) throws -> Bool {
         try connection.run(
             "UPDATE ANSCKEVENT SET ZCOUNTAFFECTEDOBJECTS = ZCOUNTAFFECTEDOBJECTS + ?, "
                 + "ZCOUNTFINISHEDOBJECTS = ZCOUNTFINISHEDOBJECTS + ?, ZSUCCEEDED = ?, "
-                + "ZENDEDAT = ?, ZERRORDOMAIN = ? WHERE ZEVENTIDENTIFIER = ?",
+                + "ZENDEDAT = ?, ZERRORDOMAIN = ?, ZERRORCODE = ? WHERE ZEVENTIDENTIFIER = ?",
             [
                 SQLiteValue(affected), SQLiteValue(finished), SQLiteValue(error == nil),
-                SQLiteValue(platform.clock.now()), SQLiteValue(error), .blob(identifier),
+                SQLiteValue(platform.clock.now()), SQLiteValue(error),
+                SQLiteValue(code.map(Int64.init)),
+                .blob(identifier),
             ])
         return connection.changes > 0
     }
@@ -89,7 +96,8 @@ extension Ledger {
         var events: [MirrorEvent] = []
         try connection.forEachRow(
             "SELECT ZEVENTIDENTIFIER, ZCLOUDKITEVENTTYPE, ZSTARTEDAT, ZENDEDAT, ZSUCCEEDED, "
-                + "ZCOUNTAFFECTEDOBJECTS, ZCOUNTFINISHEDOBJECTS, ZERRORDOMAIN, Z_PK "
+                + "ZCOUNTAFFECTEDOBJECTS, ZCOUNTFINISHEDOBJECTS, ZERRORDOMAIN, Z_PK, "
+                + "ZERRORCODE "
                 + "FROM ANSCKEVENT "
                 + "ORDER BY Z_PK"
         ) { row in
@@ -102,6 +110,7 @@ extension Ledger {
                         ? nil : Date(timeIntervalSinceReferenceDate: row.double(at: 3)),
                     succeeded: row.int64(at: 4) == 1, affected: Int(row.int64(at: 5)),
                     finished: Int(row.int64(at: 6)), error: row.text(at: 7),
+                    errorCode: row.isNull(at: 9) ? nil : Int(row.int64(at: 9)),
                     round: rounds[row.int64(at: 8)]))
         }
         return events

@@ -35,7 +35,7 @@ extension Ledger {
         try beginReconciling(zone: zone)
         try forgetZones()
         for key: LedgerKey in [
-            .container, .environment, .initialImport, .echoesWriteIDs, .lastError, .retryAt,
+            .container, .environment, .user, .initialImport, .echoesWriteIDs, .lastError, .retryAt,
             .lastRound,
         ] { try set(key, to: .null) }
         try connection.run("DELETE FROM ADIPTYCHREFUSAL")

@@ -61,6 +61,8 @@ package struct LedgerKey: Hashable, Sendable {
     package static let container = LedgerKey(text: "DiptychContainer")
     /// And in which of the container's environments.
     package static let environment = LedgerKey(text: "DiptychEnvironment")
+    /// And for which user, by the record name.
+    package static let user = LedgerKey(text: "DiptychUser")
     /// Set once the zone was read to its end for the first time.
     package static let initialImport = LedgerKey(text: "DiptychInitialImportCompleted")
     /// The service speaks without extensions.

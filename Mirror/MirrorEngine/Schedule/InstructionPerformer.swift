@@ -10,6 +10,8 @@ package struct InstructionPerformer: Sendable {
     package var dialect: ServiceDialect
     /// Operations that the service takes in one request.
     package var operationsMax: Int
+    /// The record name of the user, where it is known.
+    package var user: String?
     /// What the service takes of assets.
     package var assets = AssetSupport.none
 
@@ -29,13 +31,13 @@ package struct InstructionPerformer: Sendable {
     ) throws -> MirrorMachine.Event? {
         switch instruction {
         case .prepare:
-            return .prepared(try mirrored.prepare(container: container, dialect: dialect))
+            return .prepared(try prepared())
         case .noteZone:
             try mirrored.noteZoneExists()
             return .noted
         case .apply(let page, let request):
             guard let outcome = try mirrored.apply(page, to: request) else {
-                return .prepared(try mirrored.prepare(container: container, dialect: dialect))
+                return .prepared(try prepared())
             }
             return .applied(outcome, moreComing: page.moreComing, token: page.syncToken)
         case .applyRecords(let records, let line):
@@ -73,5 +75,9 @@ package struct InstructionPerformer: Sendable {
             return .noted
         case .send, .wait, .finish, .upload, .download: return nil
         }
+    }
+
+    private func prepared() throws -> ZoneEntry {
+        try mirrored.prepare(container: container, user: user, dialect: dialect)
     }
 }

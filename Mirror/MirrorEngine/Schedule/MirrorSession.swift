@@ -172,9 +172,10 @@ public actor MirrorSession {
         let bytesBefore = bytesMoved
         var performer = performer
         switch try await published(progress) {
-        case .success(let (dialect, operationsMax)):
-            performer.dialect = dialect
-            performer.operationsMax = operationsMax
+        case .success(let publication):
+            performer.dialect = publication.dialect
+            performer.operationsMax = publication.operationsMax
+            performer.user = publication.user
         case .failure(let error):
             var result = RoundResult()
             result.error = error
@@ -226,18 +227,21 @@ public actor MirrorSession {
         }
     }
 
-    /// How the service speaks, and how many operations it takes at a time; asked again and again
-    /// while it cannot be reached, as a request is.
+    /// How the service speaks, how many operations it takes at a time, and for whom; asked again and
+    /// again while it cannot be reached, as a request is.
     private func published(
         _ progress: RoundProgress
-    ) async throws -> Result<(ServiceDialect, operationsMax: Int), MirrorError> {
+    ) async throws -> Result<Publication, MirrorError> {
         var attempt = 0
         while true {
             do {
                 let dialect = try await channel.dialect()
                 if dialect == .plain, try store.knowsEpochs() { try await hearService() }
                 let operationsMax = try await channel.operationsMax()
-                return .success((dialect, operationsMax ?? dialect.operationsMax))
+                return .success(
+                    Publication(
+                        dialect: dialect, operationsMax: operationsMax ?? dialect.operationsMax,
+                        user: try await userName()))
             } catch {
                 try Task.checkCancellation()
                 attempt += 1
@@ -270,6 +274,18 @@ public actor MirrorSession {
         }
     }
 
+    /// As whom the store is mirrored; nil in the public database, which is everybody's. What is
+    /// wrong with a token the round's own requests tell.
+    private func userName() async throws -> String? {
+        guard store.settings.database != .public else { return nil }
+        do {
+            return try await channel.userName()
+        } catch {
+            guard case .permanent = MirrorFailure(error) else { throw error }
+            return nil
+        }
+    }
+
     /// Waits, or throws once the round is cancelled.
     private func rest(_ seconds: Double, _ progress: RoundProgress) async throws {
         await progress.wake.wait(atMostSeconds: seconds, sleeper)
@@ -280,6 +296,13 @@ public actor MirrorSession {
     private struct LatestRound {
         var identifier: String?
         var progress: RoundProgress?
+    }
+
+    /// What is known of the service before the first request.
+    private struct Publication {
+        let dialect: ServiceDialect
+        let operationsMax: Int
+        let user: String?
     }
 
     /// A request whose answer came before it was due.

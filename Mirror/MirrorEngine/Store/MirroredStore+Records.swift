@@ -43,11 +43,12 @@ extension MirroredStore {
     }
 
     /// Keeps a round that failed as an event.
-    package func logFailure(_ kind: MirrorEvent.Kind, message: String) throws {
+    package func logFailure(_ kind: MirrorEvent.Kind, message: String, code: Int) throws {
         let now = settings.platform.clock.now()
         try write { mirror in
             _ = try mirror.ledger.prepare()
-            try mirror.ledger.log(kind, started: now, affected: 0, finished: 0, error: message)
+            try mirror.ledger.log(
+                kind, started: now, affected: 0, finished: 0, error: message, errorCode: code)
         }
     }
 

@@ -17,6 +17,8 @@ public final class MirroredStore: Sendable {
     package let settings: MirrorSettings
     let assets: AssetFolder
     private let pragmas = RoundPragmas()
+    /// Set once the store has left its coordinator.
+    private let hasLeft = Lock(false)
 
     /// Where nobody names a database, a zone or an environment, it is the one that the store is
     /// mirrored with. The public database has one zone, whatever name is given.
@@ -71,7 +73,20 @@ public final class MirroredStore: Sendable {
 
     /// Runs `body` on the store and its ledger in one transaction.
     func write<Result>(_ body: (MirrorTransaction) throws -> Result) throws -> Result {
-        try store.write { try body(self.transaction($0)) }
+        try store.write { transaction in
+            try checkStays()
+            return try body(self.transaction(transaction))
+        }
+    }
+
+    /// Ends all that would still be written: the store leaves its coordinator, and what is at its
+    /// place from now on may be another's. Any thread; waits for nothing.
+    package func leave() { hasLeft.withLock { $0 = true } }
+
+    private func checkStays() throws {
+        guard hasLeft.withLock({ $0 }) else { return }
+        throw MirrorError(
+            .stopped, "The store was removed from its coordinator, and is mirrored no more.")
     }
 
     func read<Result>(_ body: (MirrorTransaction) throws -> Result) throws -> Result {
@@ -87,9 +102,10 @@ public final class MirroredStore: Sendable {
     // MARK: Steps
 
     /// Makes the ledger when there is none, and says where the zone stands. `container` names
-    /// service and container; a store that was mirrored with another one is refused.
+    /// service and container; a store that was mirrored with another one, or for another user, is
+    /// refused.
     package func prepare(
-        container: String, dialect: ServiceDialect = .extended
+        container: String, user: String? = nil, dialect: ServiceDialect = .extended
     ) throws -> ZoneEntry {
         try write { mirror in
             try pragmas.open(mirror.store.connection)
@@ -97,6 +113,7 @@ public final class MirroredStore: Sendable {
             try check(container, mirror.ledger)
             try checkEnvironment(mirror.ledger)
             try checkZone(mirror.ledger)
+            try checkUser(user, mirror.ledger)
             try noticeModel(mirror)
             try SelectionReach(mirror: mirror).checkIsRead()
             if try SelectionReach(mirror: mirror).notice() {

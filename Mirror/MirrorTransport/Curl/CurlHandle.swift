@@ -8,15 +8,12 @@ package final class CurlHandle {
     private let limits: CurlLimits
     private let counts: Lock<ByteCount>
 
-    /// libcurl is made ready once a process.
-    private static let isReady = curl_global_init(Int(CURL_GLOBAL_DEFAULT)) == CURLE_OK
-
     package convenience init(limits: CurlLimits) throws {
         try self.init(limits: limits, counts: Lock(ByteCount()))
     }
 
     init(limits: CurlLimits, counts: Lock<ByteCount>) throws {
-        guard CurlHandle.isReady, let made = curl_easy_init() else {
+        guard CurlLibrary.isReady, let made = curl_easy_init() else {
             throw TransportError(.failed, "libcurl cannot start; look at the memory left.")
         }
         pointer = made

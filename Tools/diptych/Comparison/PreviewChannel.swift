@@ -26,6 +26,8 @@ final class PreviewChannel: RecordChannel {
 
     func operationsMax() async throws -> Int? { try await carrier.operationsMax() }
 
+    func userName() async throws -> String? { try await carrier.userName() }
+
     func send(_ request: RecordRequest) async throws -> RecordResponse {
         switch request {
         case .modifyRecords(let modify): return .records(try await take(modify.operations))

@@ -15,6 +15,9 @@ enum HintTable {
         "otherContainer":
             "Use that service. If it only has a new address, say so once: `diptych sync --moved`; "
             + "to start over with another one, run `diptych reset` first.",
+        "otherUser":
+            "Sign in as before: `diptych sign-in`. To give all that is in the store to the "
+            + "user who is signed in, run `diptych reset` first.",
         "selectionUnread":
             "Sync the store by its app, or choose anew what is sent: `diptych sync --only all`.",
         "shareEnded":

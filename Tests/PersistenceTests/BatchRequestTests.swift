@@ -315,6 +315,7 @@ import Testing
         #expect(words(["nothing": 1]).contains("Invalid property (nothing)"))
         #expect(words(["age": "text"]).contains("cannot hold"))
         #expect(words(["age": NSExpression(format: "name")]).contains("not of its type"))
+        #expect(words(["age": NSExpression(format: "max(age)")]).contains("max:(age)"))
     }
 
     // MARK: Deletion

@@ -10,8 +10,10 @@ struct PredicateTranslation {
     /// Whether a store can answer by itself. Blocks, comparators, unnamed Swift key paths and
     /// comparisons of transformed values need objects.
     let isStorable: Bool
+    private let entity: NSEntityDescription
 
     init(_ query: ObjectQuery) {
+        entity = query.entity
         predicate = query.predicate.map(node(of:))
         sort = query.sort.map { SortNaming.named($0, entity: query.entity) }
         isStorable =
@@ -21,6 +23,10 @@ struct PredicateTranslation {
                 key(of: descriptor).map { $0.comparison != .custom } ?? false
             }
     }
+
+    /// Whether the predicate asks for what all objects of the entity have, too: then it cannot be
+    /// told of one whether it matches.
+    var hasAggregates: Bool { predicate.map(AggregateCalls(of: entity).areIn) ?? false }
 
     /// The predicate with objects and IDs replaced by rows of `store`; others match nothing.
     func predicate(for store: NSPersistentStore) -> PredicateNode? {

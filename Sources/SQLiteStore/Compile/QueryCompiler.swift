@@ -54,7 +54,8 @@ struct QueryCompiler {
             parts.conditions.append("\(name: scope.alias).\(name: plan.entityCondition)")
         }
         if let predicate = query.predicate {
-            parts.conditions.append(try compiler.condition(predicate, context))
+            let whole = try selectingAggregates(in: predicate, of: layout, plan, compiler)
+            parts.conditions.append(try compiler.condition(whole, context))
         }
         return parts
     }

@@ -28,14 +28,18 @@ struct PredicateTranslation {
     /// told of one whether it matches.
     var hasAggregates: Bool { predicate.map(AggregateCalls(of: entity).areIn) ?? false }
 
-    /// The predicate with objects and IDs replaced by rows of `store`; others match nothing.
+    /// The predicate with objects, IDs and entities replaced by what stands for them in `store`;
+    /// others match nothing.
     func predicate(for store: NSPersistentStore) -> PredicateNode? {
         predicate?.mapConstants { Self.row(of: $0, in: store) }
     }
 
-    /// The row of an object or ID, which is none where it is of another store; any other constant
-    /// as it is.
+    /// The row of an object or ID, which is none where it is of another store; the store's entity
+    /// of a description's name; any other constant as it is.
     static func row(of constant: Any?, in store: NSPersistentStore) -> Any? {
+        if let entity = constant as? NSEntityDescription {
+            return RowEntity(store.rowStore.layout.number(of: entity) ?? 0)
+        }
         guard
             let id = (constant as? NSManagedObject)?.objectID ?? constant as? NSManagedObjectID
         else { return constant }

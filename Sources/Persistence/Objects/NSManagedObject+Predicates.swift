@@ -1,5 +1,5 @@
 internal import Foundation
-internal import ObjectModel
+public import ObjectModel
 public import Predicates
 
 // What predicates and sort descriptors read.
@@ -17,6 +17,11 @@ extension NSManagedObject: KeyValueReading, IdentityReading {
 
 extension NSManagedObjectID: IdentityReading {
     public var predicateIdentity: AnyHashable { AnyHashable(ObjectIdentifier(self)) }
+}
+
+extension NSEntityDescription: IdentityReading {
+    /// Entities of one name are equal, also of two copies of a model, as they are to stores.
+    public var predicateIdentity: AnyHashable { AnyHashable(name) }
 }
 
 /// Collects keys that no property has while a predicate is evaluated, so that the fetch throws

@@ -20,7 +20,7 @@ extension PredicateCompiler {
             return .constant(CompiledPart(operand: .value(placed, kind), description: text))
         }
         if function == .count { return part("count(\(sql))", .number) }
-        guard case .value(_, let kind) = operand else { throw refusal }
+        guard case .value(_, let kind) = operand, kind != .entity else { throw refusal }
         let result: SQLFragment
         switch function {
         case .sum: result = "IFNULL(sum(\(sql)), 0)"

@@ -120,6 +120,8 @@ struct LineCompiler {
     /// What a column selects, and how it is read.
     func column(_ operand: Operand, _ name: String) throws -> ([SQLFragment], LineColumn) {
         switch compiler.unmarked(operand) {
+        case .value(_, .entity):
+            throw compiler.unsupported("The entity is no value to fetch (\(name)); fetch its ID")
         case .value(let sql, let kind): return ([sql], .value(kind))
         case .object(let key, let layout):
             return ([key, try entityNumber(of: key, layout)], .object(layout))

@@ -138,6 +138,11 @@ struct QueryCompiler {
                 .unsupported, "to-many key not allowed here",
                 fields: ["key": key.path.joined(separator: ".")])
         }
+        if case .value(_, .entity) = operand {
+            throw StoreError(
+                .unsupported, "A store does not sort by the entity; sort by an attribute.",
+                fields: ["key": key.path.joined(separator: ".")])
+        }
         let direction = key.ascending ? "ASC" : "DESC"
         guard case .value(_, let kind) = operand, kind.isText, key.comparison != .compare else {
             return "\(sql) \(name: direction)"

@@ -87,6 +87,7 @@ struct MemoryRowObject: KeyValueReading, IdentityReading {
             return try store.members(of: row.id, toMany: slot).compactMap { try object($0.target) }
         }
         if key == "objectID" { return row.id }
+        if key == "entity" { return RowEntity(row.id.entity) }
         let prefix = "\(key)."
         let elements = layout.attributes.indices.filter {
             layout.attributes[$0].name.hasPrefix(prefix)

@@ -342,6 +342,18 @@ import Testing
         #expect((again?.result as? [NSManagedObjectID])?.isEmpty == true)
     }
 
+    /// As apps write it: the request has no other type than the parameter's.
+    @Test func aRequestMayBeWrittenInPlace() throws {
+        let bench = try people(.memory)
+        let batch = NSBatchDeleteRequest(fetchRequest: NSFetchRequest(entityName: "Person"))
+        #expect(batch.fetchRequest.entityName == "Person")
+        let typed = NSFetchRequest<Person>(entityName: "Person")
+        typed.predicate = NSPredicate(format: "age < 45")
+        #expect(NSBatchDeleteRequest(fetchRequest: typed).fetchRequest.predicate != nil)
+        _ = try bench.context.execute(batch)
+        #expect(try objects("Person", in: bench.newContext()).isEmpty)
+    }
+
     @Test(arguments: StoreKind.allCases)
     func cascadesAreFollowed(_ kind: StoreKind) throws {
         let bench = try Bench(kind)

@@ -77,6 +77,26 @@ import Testing
         #expect(try names(bench, "age == '2'") == ["b", "d"])
     }
 
+    /// Apple's SQLite store takes it, and apps write it.
+    @Test(arguments: StoreKind.allCases)
+    func anyOfOneValueIsThatValue(_ kind: StoreKind) throws {
+        let bench = try bench(kind)
+        let first = try #require(try bench.context.fetch(Person.all).first { $0.name == "1" })
+        first.setValue(
+            try bench.context.fetch(Person.all).first { $0.name == "x" }, forKey: "manager")
+        try bench.context.save()
+        for isChanged in [false, true] {
+            if isChanged { first.setValue("changed", forKey: "nick") }
+            #expect(try names(bench, "ANY name IN %@", ["2", "x"]) == ["2", "x"])
+            #expect(try names(bench, "NONE name IN %@", ["2", "x"]) == ["1"])
+            #expect(try names(bench, "ANY manager.name == 'x'") == ["1"])
+            #expect(try names(bench, "ALL name == '2'") == ["2"])
+            #expect(try names(bench, "ANY manager == %@", first) == [])
+            let format = "SUBQUERY(reports, $r, ANY $r.name == '1').@count == 1"
+            #expect(try names(bench, format) == ["x"])
+        }
+    }
+
     private let all = ["a", "b", "c"]
 
     /// A database has the bytes only; everywhere else predicates look into the value.

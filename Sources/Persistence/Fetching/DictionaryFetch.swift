@@ -76,7 +76,7 @@ struct DictionaryFetch {
             })
         values.grouping = fetched.grouping
         values.having = fetched.having.map {
-            SpelledNumbers(of: query.entity).read($0).mapConstants(constant)
+            RequestReading(of: query.entity).read($0).mapConstants(constant)
         }
         values.isDistinct = choice.flags.returnsDistinctResults
         return values

@@ -25,6 +25,33 @@ struct PathEnds {
         }
     }
 
+    /// Whether an expression is a path to a single value or object: over no to-many, and to nothing
+    /// that may hold a list.
+    func leadToOneValue(_ node: ExpressionNode) -> Bool {
+        switch node {
+        case .keyPath(let path): Self.leadsToOneValue(path[...], from: entity)
+        case .path(from: .variable(let name), let path):
+            variables[name].map { Self.leadsToOneValue(path[...], from: $0) } ?? false
+        default: false
+        }
+    }
+
+    private static func leadsToOneValue(
+        _ path: ArraySlice<String>, from entity: NSEntityDescription
+    ) -> Bool {
+        guard let name = path.first else { return true }
+        guard let link = entity.propertiesByName[name] as? NSRelationshipDescription else {
+            switch attribute(path, from: entity)?.attributeType {
+            case nil, .undefinedAttributeType, .transformableAttributeType,
+                .compositeAttributeType:
+                return false
+            default: return true
+            }
+        }
+        guard !link.isToMany, let target = link.destinationEntity else { return false }
+        return leadsToOneValue(path.dropFirst(), from: target)
+    }
+
     /// The entity of the object or the members that an expression is; nil where it is none.
     private func end(of node: ExpressionNode) -> NSEntityDescription? {
         switch node {

@@ -14,7 +14,7 @@ struct PredicateTranslation {
 
     init(_ query: ObjectQuery) {
         entity = query.entity
-        predicate = query.predicate.map { SpelledNumbers(of: query.entity).read(node(of: $0)) }
+        predicate = query.predicate.map { RequestReading(of: query.entity).read(node(of: $0)) }
         sort = query.sort.map { SortNaming.named($0, entity: query.entity) }
         isStorable =
             !(predicate?.hasOpaquePart ?? false)

@@ -2,17 +2,18 @@ internal import Foundation
 internal import ObjectModel
 internal import Predicates
 
-/// Puts numbers in the place of the texts that spell them, beside attributes that are numbers:
-/// `serial == '5'`. A database binds a constant as its column's type, and apps count on it; here
-/// it is done before any store or object is asked, so that all of them find the same.
-struct SpelledNumbers {
+/// Reads the predicate of a request by the model, as a database would and as apps count on: a text
+/// beside an attribute that is a number is the number it spells (`serial == '5'`), and ANY of one
+/// value is that value (`ANY name IN …`). It is done before any store or object is asked, so that
+/// all of them find the same.
+struct RequestReading {
     private let paths: PathEnds
 
     init(of entity: NSEntityDescription) { paths = PathEnds(from: entity) }
 
     private init(_ paths: PathEnds) { self.paths = paths }
 
-    /// The predicate with numbers. Lists that IN searches stay: there texts are numbers anyway.
+    /// The predicate as it is meant. Lists that IN searches stay: there texts are numbers anyway.
     func read(_ node: PredicateNode) -> PredicateNode {
         switch node {
         case .constant, .opaque: node
@@ -27,6 +28,7 @@ struct SpelledNumbers {
         var made = comparison
         made.left = read(comparison.left)
         made.right = read(comparison.right)
+        if made.modifier != .direct, paths.leadToOneValue(made.left) { made.modifier = .direct }
         switch comparison.operator {
         case .equalTo, .notEqualTo, .lessThan, .lessThanOrEqualTo, .greaterThan,
             .greaterThanOrEqualTo, .between:
@@ -42,7 +44,7 @@ struct SpelledNumbers {
         guard case .subquery(let collection, let variable, let predicate) = node else {
             return node.mapChildren(read, read)
         }
-        let inner = SpelledNumbers(paths.within(collection, variable))
+        let inner = RequestReading(paths.within(collection, variable))
         return .subquery(
             collection: read(collection), variable: variable, predicate: inner.read(predicate))
     }

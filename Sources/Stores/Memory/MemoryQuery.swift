@@ -67,6 +67,15 @@ extension RowID: IdentityReading {
     public var predicateIdentity: AnyHashable { AnyHashable(self) }
 }
 
+extension RowID: PlaceReading {
+    /// The key, as in SQL: it is unique in a tree of entities.
+    public var sortPlace: [Int64] { [key] }
+}
+
+extension MemoryRowObject: PlaceReading {
+    var sortPlace: [Int64] { row.id.sortPlace }
+}
+
 /// A row that answers keys, so that predicates can look into it and along its links.
 struct MemoryRowObject: KeyValueReading, IdentityReading {
     let row: Row

@@ -123,9 +123,14 @@ final class TrackedResults {
             return try refetched(content, touched, isWhole: event.isWhole)
         }
         guard !event.isSave else { return nil }
-        return try UndefinedKeys.throwing {
-            let next = try self.content(content, with: touched)
-            return Self.change(from: content, to: next, touched)
+        do {
+            return try UndefinedKeys.throwing {
+                let next = try self.content(content, with: touched)
+                return Self.change(from: content, to: next, touched)
+            }
+        } catch {
+            // What cannot be told of single objects a fetch may tell.
+            return try refetched(content, touched, isWhole: false)
         }
     }
 

@@ -97,6 +97,33 @@ import Testing
         }
     }
 
+    /// A constant object stands in a predicate for what it leads to.
+    @Test(arguments: StoreKind.allCases)
+    func aPathFromAConstantIsWhatItLeadsTo(_ kind: StoreKind) throws {
+        let bench = try bench(kind)
+        let people = try bench.context.fetch(Person.all).sorted { $0.name ?? "" < $1.name ?? "" }
+        people[0].setValue(people[1], forKey: "manager")
+        people[2].setValue(people[1], forKey: "manager")
+        try bench.context.save()
+        for isChanged in [false, true] {
+            if isChanged { people[0].setValue("changed", forKey: "nick") }
+            let request = NSFetchRequest<Person>(entityName: "Person")
+            for (format, count) in [
+                ("manager == $O.manager", 2), ("name > $O.name", 2),
+                ("SELF IN $O.manager.reports", 2),
+                ("SELF == $O.manager", 1), ("manager.name == $O.manager.name", 2),
+            ] {
+                request.predicate = NSPredicate(format: format)
+                    .withSubstitutionVariables(["O": people[0]])
+                #expect(try bench.context.fetch(request).count == count, "\(format)")
+                #expect(try bench.context.count(for: request) == count, "\(format)")
+            }
+            request.predicate = NSPredicate(format: "name == $O.nothing")
+                .withSubstitutionVariables(["O": people[0]])
+            #expect(throws: NSError.self) { try bench.context.fetch(request) }
+        }
+    }
+
     private let all = ["a", "b", "c"]
 
     /// A database has the bytes only; everywhere else predicates look into the value.

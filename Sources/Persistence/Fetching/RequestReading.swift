@@ -4,8 +4,9 @@ internal import Predicates
 
 /// Reads the predicate of a request by the model, as a database would and as apps count on: a text
 /// beside an attribute that is a number is the number it spells (`serial == '5'`), and ANY of one
-/// value is that value (`ANY name IN …`). It is done before any store or object is asked, so that
-/// all of them find the same.
+/// value is that value (`ANY name IN …`). A path from a constant is what it leads to
+/// (`age > %@.age`). It is done before any store or object is asked, so that all of them find the
+/// same.
 struct RequestReading {
     private let paths: PathEnds
 
@@ -39,8 +40,12 @@ struct RequestReading {
         return made
     }
 
-    /// Conditions within the expression.
+    /// Conditions within the expression, and paths from constants.
     private func read(_ node: ExpressionNode) -> ExpressionNode {
+        if case .path(from: .constant, _) = node {
+            // What cannot be read is left for the store to refuse.
+            do { return .constant(try value(of: node, with: nil)) } catch { return node }
+        }
         guard case .subquery(let collection, let variable, let predicate) = node else {
             return node.mapChildren(read, read)
         }

@@ -315,6 +315,7 @@ import Testing
         #expect(words(["nothing": 1]).contains("Invalid property (nothing)"))
         #expect(words(["age": "text"]).contains("cannot hold"))
         #expect(words(["age": NSExpression(format: "name")]).contains("not of its type"))
+        #expect(words(["age": NSExpression(format: "max(age)")]).contains("max:(age)"))
     }
 
     // MARK: Deletion
@@ -339,6 +340,18 @@ import Testing
         byID.resultType = .resultTypeObjectIDs
         let again = try bench.context.execute(byID) as? NSBatchDeleteResult
         #expect((again?.result as? [NSManagedObjectID])?.isEmpty == true)
+    }
+
+    /// As apps write it: the request has no other type than the parameter's.
+    @Test func aRequestMayBeWrittenInPlace() throws {
+        let bench = try people(.memory)
+        let batch = NSBatchDeleteRequest(fetchRequest: NSFetchRequest(entityName: "Person"))
+        #expect(batch.fetchRequest.entityName == "Person")
+        let typed = NSFetchRequest<Person>(entityName: "Person")
+        typed.predicate = NSPredicate(format: "age < 45")
+        #expect(NSBatchDeleteRequest(fetchRequest: typed).fetchRequest.predicate != nil)
+        _ = try bench.context.execute(batch)
+        #expect(try objects("Person", in: bench.newContext()).isEmpty)
     }
 
     @Test(arguments: StoreKind.allCases)

@@ -60,6 +60,41 @@ import Testing
         try bench.open(second) { context throws in #expect(try context.all("Being").count == 200) }
     }
 
+    /// Makes what lies beside the store garbage when the point is passed.
+    private struct Damage: FaultPoints {
+        let point: String
+        let store: URL
+        func reach(_ name: String) throws {
+            guard name == point else { return }
+            let folder = store.deletingLastPathComponent()
+            for file in try FileManager.default.contentsOfDirectory(
+                at: folder, includingPropertiesForKeys: nil)
+            where file.lastPathComponent != store.lastPathComponent {
+                try Data("no store".utf8).write(to: file)
+            }
+        }
+    }
+
+    /// What the new file's reader refuses is found out while the old file is still there.
+    @Test(arguments: [StoreKind.xml, .binary])
+    func aNewFileThatCannotBeReadTakesNoPlace(_ kind: StoreKind) throws {
+        let bench = try MigrationBench(kind)
+        try fill(bench)
+        var platform = Environment.system
+        platform.faults = Damage(point: "migrate.filled", store: bench.url)
+        let coordinator = NSPersistentStoreCoordinator(model: second, platform: platform)
+        let error = try cocoaError {
+            try coordinator.addPersistentStore(
+                ofType: bench.kind.type, configurationName: nil, at: bench.url,
+                options: MigrationBench.migrating)
+        }
+        #expect(error.code == NSMigrationError)
+        #expect(bench.names == ["store.\(kind.rawValue)"])
+        try bench.open(first, options: [:]) { context throws in
+            #expect(try context.all("Person").count == 200)
+        }
+    }
+
     /// Copies the store's folder when the point is passed, as a killed process would leave it.
     private struct Photograph: FaultPoints {
         let point: String

@@ -8,6 +8,35 @@ import Testing
 @Suite struct MigrationTreeTests {
     static let files = LightweightMigrationTests.files
 
+    /// Nobody makes objects of an abstract entity; those that are there stay, in every file.
+    @Test(arguments: files) func anEntityThatBecomesAbstractKeepsItsObjects(
+        _ kind: StoreKind
+    ) throws {
+        let bench = try MigrationBench(kind)
+        func model(_ isAbstract: Bool) -> NSManagedObjectModel {
+            VersionDraft.model { draft in
+                draft.entity("Animal", [text("name")], isAbstract: isAbstract)
+                draft.entity("Cat", [text("fur")], below: "Animal")
+                draft.link("Animal", "friend", .one, "Animal", "fans", .many)
+            }
+        }
+        try bench.fill(model(false)) { context in
+            let beast = context.make("Animal", ["name": "Beast"])
+            _ = context.make("Cat", ["name": "Tom", "friend": beast])
+        }
+        for name in ["Monster", "Dragon"] {
+            try bench.open(model(true)) { context throws in
+                #expect(try context.all("Animal").count == 2)
+                let beast = try #require(try context.one("Cat", "Tom").value(forKey: "friend"))
+                (beast as? NSManagedObject)?.setValue(name, forKey: "name")
+                try context.save()
+            }
+        }
+        try bench.open(model(true), options: [:]) { context throws in
+            #expect(try context.one("Animal", "Dragon").names("fans") == ["Tom"])
+        }
+    }
+
     // MARK: The other end
 
     @Test(arguments: files) func anInheritedRelationshipGetsAnInverse(_ kind: StoreKind) throws {

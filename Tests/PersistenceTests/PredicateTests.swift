@@ -34,6 +34,98 @@ import Testing
         #expect(try names(bench, "name IN %@", [1, 2.0, 3]) == ["2", "3"])
     }
 
+    /// What a column would be given: `serial == '5'`, in every store and beside unsaved changes.
+    @Test(arguments: StoreKind.allCases)
+    func aNumberIsFoundByATextThatSpellsIt(_ kind: StoreKind) throws {
+        let bench = try Bench(kind)
+        var people: [Person] = []
+        for (name, age) in [("a", 1), ("b", 2), ("c", 3)] {
+            let person = try bench.person(name)
+            person.age = Int16(age)
+            person.score = Double(age) + 0.5
+            person.isActive = age == 2
+            person.setValue(Decimal(age) / 10, forKey: "balance")
+            people.append(person)
+        }
+        people[0].setValue(people[1], forKey: "manager")
+        people[2].friends = [people[1]]
+        try bench.context.save()
+        bench.context.reset()
+        for (format, found) in [
+            ("age == '2'", ["b"]), ("'2' == age", ["b"]), ("age != '2'", ["a", "c"]),
+            ("age > '1'", ["b", "c"]), ("'2' >= age", ["a", "b"]), ("age == 'x'", []),
+            ("age BETWEEN {'2', '9'}", ["b", "c"]), ("age IN {'1', 'x'}", ["a"]),
+            ("score == '2.5'", ["b"]), ("balance == '0.3'", ["c"]), ("balance < '0.2'", ["a"]),
+            ("active == '1'", ["b"]), ("manager.age == '2'", ["a"]), ("age != 'x'", all),
+            ("ANY friends.age == '3'", ["b"]), ("NOT age == '2'", ["a", "c"]),
+            ("SUBQUERY(friends, $f, $f.age == '2').@count == 1", ["c"]),
+        ] {
+            #expect(try names(bench, format) == found, "\(format)")
+        }
+        #expect(try names(bench, "age == %@", "2") == ["b"])
+        #expect(try names(bench, "age BETWEEN %@", ["2", "3"]) == ["b", "c"])
+        #expect(throws: (any Error).self) { try names(bench, "age < 'x'") }
+        let lines = NSFetchRequest<NSDictionary>(entityName: "Person")
+        lines.resultType = .dictionaryResultType
+        lines.propertiesToFetch = ["age"]
+        lines.propertiesToGroupBy = ["age"]
+        lines.havingPredicate = NSPredicate(format: "age > '2'")
+        #expect(try bench.context.fetch(lines).map { $0["age"] as? Int } == [3])
+        let second = try #require(try bench.context.fetch(Person.all).first { $0.name == "b" })
+        second.setValue("changed", forKey: "nick")
+        try bench.person("d").age = 2
+        #expect(try names(bench, "age == '2'") == ["b", "d"])
+    }
+
+    /// Apple's SQLite store takes it, and apps write it.
+    @Test(arguments: StoreKind.allCases)
+    func anyOfOneValueIsThatValue(_ kind: StoreKind) throws {
+        let bench = try bench(kind)
+        let first = try #require(try bench.context.fetch(Person.all).first { $0.name == "1" })
+        first.setValue(
+            try bench.context.fetch(Person.all).first { $0.name == "x" }, forKey: "manager")
+        try bench.context.save()
+        for isChanged in [false, true] {
+            if isChanged { first.setValue("changed", forKey: "nick") }
+            #expect(try names(bench, "ANY name IN %@", ["2", "x"]) == ["2", "x"])
+            #expect(try names(bench, "NONE name IN %@", ["2", "x"]) == ["1"])
+            #expect(try names(bench, "ANY manager.name == 'x'") == ["1"])
+            #expect(try names(bench, "ALL name == '2'") == ["2"])
+            #expect(try names(bench, "ANY manager == %@", first) == [])
+            let format = "SUBQUERY(reports, $r, ANY $r.name == '1').@count == 1"
+            #expect(try names(bench, format) == ["x"])
+        }
+    }
+
+    /// A constant object stands in a predicate for what it leads to.
+    @Test(arguments: StoreKind.allCases)
+    func aPathFromAConstantIsWhatItLeadsTo(_ kind: StoreKind) throws {
+        let bench = try bench(kind)
+        let people = try bench.context.fetch(Person.all).sorted { $0.name ?? "" < $1.name ?? "" }
+        people[0].setValue(people[1], forKey: "manager")
+        people[2].setValue(people[1], forKey: "manager")
+        try bench.context.save()
+        for isChanged in [false, true] {
+            if isChanged { people[0].setValue("changed", forKey: "nick") }
+            let request = NSFetchRequest<Person>(entityName: "Person")
+            for (format, count) in [
+                ("manager == $O.manager", 2), ("name > $O.name", 2),
+                ("SELF IN $O.manager.reports", 2),
+                ("SELF == $O.manager", 1), ("manager.name == $O.manager.name", 2),
+            ] {
+                request.predicate = NSPredicate(format: format)
+                    .withSubstitutionVariables(["O": people[0]])
+                #expect(try bench.context.fetch(request).count == count, "\(format)")
+                #expect(try bench.context.count(for: request) == count, "\(format)")
+            }
+            request.predicate = NSPredicate(format: "name == $O.nothing")
+                .withSubstitutionVariables(["O": people[0]])
+            #expect(throws: NSError.self) { try bench.context.fetch(request) }
+        }
+    }
+
+    private let all = ["a", "b", "c"]
+
     /// A database has the bytes only; everywhere else predicates look into the value.
     @Test(arguments: StoreKind.allCases.filter { $0 != .sqlite })
     func predicatesLookIntoTransformedValues(_ kind: StoreKind) throws {

@@ -202,6 +202,40 @@ import Testing
         #expect(throws: (any Error).self) { try context.fetch(among) }
     }
 
+    /// One property of a request is a column, as in a subselect.
+    @Test(arguments: StoreKind.allCases)
+    func aFetchOfOnePropertyIsItsValues(_ kind: StoreKind) throws {
+        let bench = try bench(kind)
+        let context = bench.context
+        let lines = NSFetchRequest<NSDictionary>(entityName: "Person")
+        lines.resultType = .dictionaryResultType
+        lines.propertiesToFetch = ["age"]
+        lines.predicate = NSPredicate(format: "age > 30")
+        lines.sortDescriptors = [NSSortDescriptor(key: "age", ascending: true)]
+        let asked = request()
+        for (format, names) in [
+            ("age IN FETCH(%@, %@, NO)", ["Ada", "Cy"]), ("age == FETCH(%@, %@, NO)", ["Ada"]),
+            ("NOT age IN FETCH(%@, %@, NO)", ["Bob"]), ("age > FETCH(%@, %@, NO)", ["Cy"]),
+        ] {
+            asked.predicate = NSPredicate(format: format, lines, context)
+            #expect(try context.fetch(asked).map(\.name) == names, "\(format)")
+        }
+        let greatest = NSExpressionDescription()
+        greatest.name = "greatest"
+        greatest.expression = NSExpression(format: "max:(age)")
+        greatest.expressionResultType = .integer16AttributeType
+        lines.propertiesToFetch = [greatest]
+        lines.sortDescriptors = nil
+        asked.predicate = NSPredicate(format: "age == FETCH(%@, %@, NO)", lines, context)
+        #expect(try context.fetch(asked).map(\.name) == ["Cy"])
+        asked.predicate = NSPredicate(
+            format: "SELF == FETCH(%@, %@, NO)", request("age < 30"), context)
+        #expect(try context.fetch(asked).map(\.name) == ["Bob"])
+        lines.propertiesToFetch = ["name", "age"]
+        asked.predicate = NSPredicate(format: "age IN FETCH(%@, %@, NO)", lines, context)
+        #expect(throws: NSError.self) { try context.fetch(asked) }
+    }
+
     // MARK: Asynchronous
 
     /// What an asynchronous fetch ended with, seen from the test's thread.

@@ -79,6 +79,7 @@ import Testing
         "log(100) == 2", "ln(exp(1)) == 1", "floor(2.5) == 2", "ceiling(2.5) == 3",
         "abs(-3) == 3", "trunc(-2.5) == -2", "uppercase(name) == 'ANNA'",
         "lowercase:(name) == 'anna'", "canonical(boss.name) == 'zoe'", "length(name) == 4",
+        "max(age) == 30 AND sum(age) == 30", "count(name) == 1", "average(price) == price",
         "sum({1, 2, 3}) == 6", "count({1, 2}) == 2", "min(1, 2) == 1", "max({1, 2}) == 2",
         "average({1, 2}) == 1.5", "median({1, 9, 2}) == 2", "mode({1, 2, 2}) == {2}",
         "stddev({2, 4, 4, 4, 5, 5, 7, 9}) == 2", "bitwiseAnd:with:(6, 3) == 2",

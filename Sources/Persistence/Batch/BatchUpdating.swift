@@ -71,7 +71,10 @@ struct BatchUpdating {
         }
         var constant: Any? = value
         if let node = (value as? Predicates.NSExpression)?.node.normalized {
-            guard case .constant(let held) = node else { return (place.name, .expression(node)) }
+            guard case .constant(let held) = node else {
+                try refuseAggregates(node, shape)
+                return (place.name, .expression(node))
+            }
             constant = held
         }
         guard let accepted = AttributeCoding.accept(constant, for: place.attribute) else {
@@ -79,6 +82,12 @@ struct BatchUpdating {
         }
         try check(accepted, of: place, shape.layout)
         return (place.name, .value(accepted))
+    }
+
+    /// What is computed of all rows together is no value of each.
+    private static func refuseAggregates(_ node: ExpressionNode, _ shape: ObjectLayout) throws {
+        guard AggregateCalls(of: shape.layout.entity).areIn(node) else { return }
+        throw PersistenceErrors.unsupported("Unsupported function expression \(node)")
     }
 
     private static func misfit(_ name: String, _ value: Any, _ shape: ObjectLayout) -> NSError {

@@ -32,7 +32,15 @@ open class NSBatchDeleteRequest: NSPersistentStoreRequest {
     /// What the result holds.
     open var resultType: NSBatchDeleteRequestResultType = .resultTypeStatusOnly
 
-    /// Deletes what a fetch request finds.
+    /// Deletes what a fetch request finds: Apple's form, in which a request that is written in
+    /// place has its type.
+    public init(fetchRequest fetch: NSFetchRequest<any NSFetchRequestResult>) {
+        choice = fetch.choice
+        ids = nil
+    }
+
+    /// Deletes what a fetch request of any type finds.
+    @_disfavoredOverload
     public init<T>(fetchRequest fetch: NSFetchRequest<T>) {
         choice = fetch.choice
         ids = nil

@@ -75,7 +75,9 @@ struct DictionaryFetch {
                 return .init(name: column.name, expression: expression)
             })
         values.grouping = fetched.grouping
-        values.having = fetched.having?.mapConstants(constant)
+        values.having = fetched.having.map {
+            RequestReading(of: query.entity).read($0).mapConstants(constant)
+        }
         values.isDistinct = choice.flags.returnsDistinctResults
         return values
     }

@@ -65,12 +65,64 @@ enum FetchExpressions {
             return part
         }
         guard isFetching else { return predicate }
-        return try tree.mapExpressions { part in
-            guard case .function(FunctionName.fetch, var arguments) = part, arguments.count == 3
-            else { return part }
+        return try Answering(context: context).answered(tree).predicate
+    }
+
+    private struct Answering {
+        let context: NSManagedObjectContext
+
+        func answered(_ node: PredicateNode) throws -> PredicateNode {
+            switch node {
+            case .constant, .opaque: return node
+            case .and(let parts): return .and(try parts.map(answered))
+            case .or(let parts): return .or(try parts.map(answered))
+            case .not(let part): return .not(try answered(part))
+            case .comparison(var comparison):
+                let isSingle = comparison.modifier == .direct && comparison.operator.isOfOneValue
+                comparison.left = try answered(comparison.left, isSingle)
+                comparison.right = try answered(comparison.right, isSingle)
+                return .comparison(comparison)
+            }
+        }
+
+        /// `isSingle`: where one value is compared, the first result is it, as in a database.
+        private func answered(
+            _ node: ExpressionNode, _ isSingle: Bool = false
+        ) throws -> ExpressionNode {
+            guard case .function(FunctionName.fetch, var arguments) = node, arguments.count == 3
+            else { return try node.mapChildren({ try answered($0) }, answered) }
+            arguments = try arguments.map { try answered($0) }
             if case .constant(nil) = arguments[1] { arguments[1] = .constant(context) }
             let bound = ExpressionNode.function(FunctionName.fetch, arguments)
-            return .constant(try value(of: bound, with: nil))
-        }.predicate
+            let found = try value(of: bound, with: nil)
+            guard var list = listElements(of: found) else { return .constant(found) }
+            if list.contains(where: { $0 is NSDictionary }) { list = try column(of: list) }
+            guard isSingle else { return .constant(list.map { $0 ?? NSNull() as Any }) }
+            return .constant(plainConstant(list.first ?? nil))
+        }
+
+        /// The values of dictionaries with one property: what a request in a predicate selects.
+        private func column(of lines: [Any?]) throws -> [Any?] {
+            let lines = lines.compactMap { $0 as? NSDictionary }
+            let names = Set(lines.flatMap { $0.allKeys.compactMap { $0 as? String } })
+            guard names.count <= 1 else {
+                throw PersistenceErrors.unsupported(
+                    "A fetch in a predicate gives one property; ask for one of "
+                        + names.sorted().joined(separator: ", "))
+            }
+            return lines.map { line in names.first.flatMap { line[$0] } }
+        }
+    }
+}
+
+extension ComparisonNode.Operator {
+    fileprivate var isOfOneValue: Bool {
+        switch self {
+        case .lessThan, .lessThanOrEqualTo, .greaterThan, .greaterThanOrEqualTo, .equalTo,
+            .notEqualTo:
+            true
+        case .matches, .like, .beginsWith, .endsWith, .in, .customSelector, .contains, .between:
+            false
+        }
     }
 }

@@ -1,5 +1,6 @@
 internal import Foundation
 internal import ObjectModel
+internal import Platform
 internal import Predicates
 internal import Stores
 
@@ -132,6 +133,10 @@ extension NSManagedObjectContext {
         let translation = PredicateTranslation(query)
         let changed = includingPending ? changedObjects(for: query) : []
         let isPlain = translation.isStorable && changed.isEmpty && source.answersWhole(query)
+        if !isPlain, let computed = try computingAggregates(in: query, includingPending) {
+            return try objects(
+                matching: computed, includingPending: includingPending, refreshing: refreshing)
+        }
         let asked = translation.isStorable ? query.widened(by: changed.count) : query.everything
         let found = try source.find(isPlain ? query : asked)
         var objects = materialize(found, refreshing: refreshing)
@@ -154,6 +159,9 @@ extension NSManagedObjectContext {
     final func count(matching query: ObjectQuery, includingPending: Bool) throws -> Int {
         guard let source else { throw PersistenceErrors.noCoordinator }
         if isPlain(query, source, includingPending) { return try source.count(query) }
+        if let computed = try computingAggregates(in: query, includingPending) {
+            return try count(matching: computed, includingPending: includingPending)
+        }
         let translation = PredicateTranslation(query)
         guard translation.isStorable else {
             return try objects(matching: query, includingPending: includingPending).count
@@ -175,6 +183,24 @@ extension NSManagedObjectContext {
             && !(includingPending && !changedObjects(for: query).isEmpty)
     }
 
+    /// A query that no store answers alone, with what functions over all objects of its entity
+    /// (`age == max:(age)`) make of all that the context sees; nil where it has none. Cost: reads
+    /// all of them.
+    private func computingAggregates(
+        in query: ObjectQuery, _ includingPending: Bool
+    ) throws -> ObjectQuery? {
+        let calls = AggregateCalls(of: query.entity)
+        guard let predicate = query.predicate.map(node(of:)), calls.areIn(predicate) else {
+            return nil
+        }
+        let all = try objects(matching: query.everything, includingPending: includingPending)
+        var computed = query
+        computed.predicate = try UndefinedKeys.throwing {
+            try calls.computing(predicate, over: all, platform: .system).predicate
+        }
+        return computed
+    }
+
     // MARK: Unsaved changes
 
     /// The changed objects that may be among the results, or were: of the query's stores, or new
@@ -183,13 +209,14 @@ extension NSManagedObjectContext {
         let changed = pending.objects.filter { $0.hasChanges && query.covers($0.entity) }
         guard let stores = query.stores, !changed.isEmpty else { return changed }
         let translation = PredicateTranslation(query)
+        let isOfEach = !translation.hasAggregates
         // To find out where a new one goes takes a look at all that changed.
         lazy var choice = storeChoice()
         return changed.filter { object in
             if let space = object.reservedSpace {
                 return stores.contains { $0 === space.store?.target }
             }
-            guard (try? translation.matches(object)) != false else { return false }
+            guard !isOfEach || (try? translation.matches(object)) != false else { return false }
             guard let choice else { return true }
             let place = try? choice.store(for: object)
             return stores.contains { $0 === place }

@@ -10,9 +10,11 @@ struct PredicateTranslation {
     /// Whether a store can answer by itself. Blocks, comparators, unnamed Swift key paths and
     /// comparisons of transformed values need objects.
     let isStorable: Bool
+    private let entity: NSEntityDescription
 
     init(_ query: ObjectQuery) {
-        predicate = query.predicate.map(node(of:))
+        entity = query.entity
+        predicate = query.predicate.map { RequestReading(of: query.entity).read(node(of: $0)) }
         sort = query.sort.map { SortNaming.named($0, entity: query.entity) }
         isStorable =
             !(predicate?.hasOpaquePart ?? false)
@@ -22,14 +24,22 @@ struct PredicateTranslation {
             }
     }
 
-    /// The predicate with objects and IDs replaced by rows of `store`; others match nothing.
+    /// Whether the predicate asks for what all objects of the entity have, too: then it cannot be
+    /// told of one whether it matches.
+    var hasAggregates: Bool { predicate.map(AggregateCalls(of: entity).areIn) ?? false }
+
+    /// The predicate with objects, IDs and entities replaced by what stands for them in `store`;
+    /// others match nothing.
     func predicate(for store: NSPersistentStore) -> PredicateNode? {
         predicate?.mapConstants { Self.row(of: $0, in: store) }
     }
 
-    /// The row of an object or ID, which is none where it is of another store; any other constant
-    /// as it is.
+    /// The row of an object or ID, which is none where it is of another store; the store's entity
+    /// of a description's name; any other constant as it is.
     static func row(of constant: Any?, in store: NSPersistentStore) -> Any? {
+        if let entity = constant as? NSEntityDescription {
+            return RowEntity(store.rowStore.layout.number(of: entity) ?? 0)
+        }
         guard
             let id = (constant as? NSManagedObject)?.objectID ?? constant as? NSManagedObjectID
         else { return constant }

@@ -166,9 +166,23 @@ struct AutomaticMigration {
             }
             try migration(by: mapping).run()
         }
+        try check(writing)
         try file.replace(
             url, with: draft, unlessChangedSince: witness,
             timeout: parameters.sqliteOptions.busyMilliseconds, platform: parameters.platform)
+    }
+
+    /// Opens a new file that is read as a whole once, as it will be opened: what its reader refuses
+    /// would be locked away when the old file is gone.
+    private func check(_ draft: StoreParameters) throws {
+        guard draft.type != NSSQLiteStoreType else { return }
+        var reading = draft
+        reading.options = StoreMigration.withoutMigration(draft.options)
+        reading.options?[AnyHashable(NSReadOnlyPersistentStoreOption)] = true
+        let coordinator = NSPersistentStoreCoordinator(
+            model: draft.model, platform: draft.platform)
+        try coordinator.add(reading)
+        for store in coordinator.persistentStores { try coordinator.remove(store) }
     }
 
     // MARK: The model the store was made with

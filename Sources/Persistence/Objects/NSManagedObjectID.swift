@@ -54,6 +54,9 @@ public final class NSManagedObjectID: NSObject, NSCopying, @unchecked Sendable {
     private static let sequences = Atomic<UInt64>(0)
     private static let processName = Environment.system.randomness.uuid().uuidString
 
+    /// Among new objects, when it was made.
+    var order: Int64 { Int64(truncatingIfNeeded: sequence) }
+
     /// The object's entity.
     public var entity: NSEntityDescription { origin.entity }
 

@@ -7,11 +7,11 @@ extension Evaluator {
         ].contains(name)
     }
 
-    /// Computes over one list, or over the arguments where there are several. Missing values do not
-    /// count, except for `count:`.
+    /// Computes over one list, or over the arguments where there are several; one that is no list
+    /// is all there is. Missing values do not count, except for `count:`.
     func statistic(_ name: String, _ arguments: [Constant]) throws -> Any? {
         var values = arguments
-        if arguments.count == 1 {
+        if arguments.count == 1, !arguments[0].isSingle {
             values = try list(arguments[0].plain, for: name).map { Constant($0) }
         }
         if name == "count:" { return values.count }

@@ -113,6 +113,14 @@ extension Constant {
         }
     }
 
+    /// Whether it is one value: no list, no object that may be one, and not missing.
+    var isSingle: Bool {
+        switch self {
+        case .bool, .integer, .real, .decimal, .text, .date, .uuid, .url, .data: true
+        case .null, .list, .other: false
+        }
+    }
+
     var isDecimal: Bool {
         if case .decimal = self { true } else { false }
     }

@@ -60,9 +60,23 @@ public struct SortKey: Sendable, Hashable {
         case (.null, _): .orderedAscending
         case (_, .null): .orderedDescending
         case (.text(let left), .text(let right)): comparison.order(left, right)
+        case (.other(let left as any PlaceReading), .other(let right as any PlaceReading)):
+            Self.order(left.sortPlace, right.sortPlace)
         default: try ValueRules.order(a, b) ?? .orderedSame
         }
     }
+
+    private static func order(_ a: [Int64], _ b: [Int64]) -> ComparisonResult {
+        if a == b { return .orderedSame }
+        return a.lexicographicallyPrecedes(b) ? .orderedAscending : .orderedDescending
+    }
+}
+
+/// Anything that has a place among its like: objects and their IDs, which databases sort by keys.
+/// Only sorting asks for it; predicates know no order of objects.
+public protocol PlaceReading {
+    /// Compared number by number.
+    var sortPlace: [Int64] { get }
 }
 
 extension ComparisonResult {

@@ -131,7 +131,8 @@ extension ExpressionNode {
             try elements.map { try transform($0 is NSNull ? nil : $0) ?? NSNull() as Any })
     }
 
-    private func mapChildren(
+    /// Returns the expression with the expressions and predicates it consists of replaced.
+    package func mapChildren(
         _ expression: (ExpressionNode) throws -> ExpressionNode,
         _ predicate: (PredicateNode) throws -> PredicateNode
     ) rethrows -> ExpressionNode {

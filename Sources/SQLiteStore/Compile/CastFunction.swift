@@ -39,6 +39,7 @@ enum CastFunction {
         case .uuid: 3
         case .uri: 4
         case .data: 5
+        case .entity: 6
         }
     }
 

@@ -20,6 +20,8 @@ enum ValueKind: Hashable {
     case date
     case uuid
     case uri
+    /// The number of a row's entity.
+    case entity
     /// Bytes; behind a marker byte where the column may refer to files.
     case data(isMarked: Bool)
 

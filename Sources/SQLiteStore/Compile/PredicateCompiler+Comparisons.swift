@@ -125,6 +125,7 @@ extension PredicateCompiler {
         guard let a = try sql(left, as: kind), let b = try sql(right, as: kind) else {
             throw unimplemented(comparison, "RHS")
         }
+        if kind == .entity { throw unimplemented(comparison, "LHS") }
         let word = comparison.operator.word
         if let options = textOptions(comparison, kind) {
             return "\(name: TextFunctions.order)(\(a), \(b), \(options)) \(name: word) 0"

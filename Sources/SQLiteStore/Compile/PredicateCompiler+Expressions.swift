@@ -111,6 +111,7 @@ extension PredicateCompiler {
         case is UUID: .uuid
         case is URL: .uri
         case is Data: .data(isMarked: false)
+        case is RowEntity: .entity
         default: nil
         }
     }
@@ -154,6 +155,7 @@ extension PredicateCompiler {
         case .uuid:
             let uuid = value as? UUID ?? (value as? String).flatMap { UUID(uuidString: $0) }
             return uuid.flatMap { ValueCoding.encode(.uuid($0), as: .uuid) }
+        case .entity: return (value as? RowEntity).map { .integer(Int64($0.number)) }
         case .data(let isMarked):
             return (value as? Data).flatMap {
                 ValueCoding.encode(.data($0), as: .binary(external: isMarked))

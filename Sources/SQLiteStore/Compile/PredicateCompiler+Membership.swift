@@ -109,7 +109,8 @@ extension PredicateCompiler {
             return Cast.plain(value, as: "NSString").flatMap { encode($0, as: kind) }
         case (.number, .text):
             return Cast.plain(value, as: "NSNumber").flatMap { encode($0, as: kind) }
-        case (.number, _), (.text, _), (.date, _), (.uuid, _), (.uri, _), (.data, _): return nil
+        case (.number, _), (.text, _), (.date, _), (.uuid, _), (.uri, _), (.data, _), (.entity, _):
+            return nil
         }
     }
 

@@ -36,6 +36,10 @@ extension PredicateCompiler {
             if Self.isSelf([name]), rest.isEmpty {
                 return .object("\(name: scope.alias).Z_PK", scope.layout)
             }
+            if name == "entity", rest.isEmpty {
+                return .value("\(name: scope.alias).Z_ENT", .entity)
+            }
+            if name == "self" || name == "SELF" { continue }
             throw unknownKey(path.joined(separator: "."), start.layout)
         }
         return .object("\(name: scope.alias).Z_PK", scope.layout)
@@ -120,7 +124,7 @@ extension PredicateCompiler {
         var kind = ValueKind.number
         let rows = try self.rows(of: collection) { member, _ in
             if case .collection = member { throw self.unsupported(Self.severalToManys) }
-            guard case .value(let value, let found) = self.unmarked(member) else {
+            guard case .value(let value, let found) = self.unmarked(member), found != .entity else {
                 throw self.unsupported(
                     "Unsupported function expression \(name): it needs an attribute")
             }

@@ -120,6 +120,8 @@ struct LineCompiler {
     /// What a column selects, and how it is read.
     func column(_ operand: Operand, _ name: String) throws -> ([SQLFragment], LineColumn) {
         switch compiler.unmarked(operand) {
+        case .value(_, .entity):
+            throw compiler.unsupported("The entity is no value to fetch (\(name)); fetch its ID")
         case .value(let sql, let kind): return ([sql], .value(kind))
         case .object(let key, let layout):
             return ([key, try entityNumber(of: key, layout)], .object(layout))
@@ -145,25 +147,7 @@ struct LineCompiler {
     private func replacement(
         _ function: AggregateFunction, _ argument: ExpressionNode
     ) throws -> ExpressionNode {
-        let operand = compiler.unmarked(try compiler.operand(argument, context))
-        let text = "\(function.rawValue)(\(argument))"
-        let refusal = compiler.unsupported("Unsupported function expression \(text)")
-        guard let sql = operand.sql else { throw refusal }
-        if function == .count {
-            return .constant(
-                CompiledPart(operand: .value("count(\(sql))", .number), description: text))
-        }
-        guard case .value(_, let kind) = operand else { throw refusal }
-        let result: SQLFragment
-        switch function {
-        case .sum: result = "IFNULL(sum(\(sql)), 0)"
-        case .average: result = "avg(\(sql))"
-        case .minimum: result = "min(\(sql))"
-        case .maximum, .count: result = "max(\(sql))"
-        }
-        if function == .sum || function == .average, kind != .number { throw refusal }
-        let value = result.fraction(sql.isFraction)
-        return .constant(CompiledPart(operand: .value(value, kind), description: text))
+        try compiler.aggregate(function, argument, context) { $0 }
     }
 }
 

@@ -54,7 +54,8 @@ struct QueryCompiler {
             parts.conditions.append("\(name: scope.alias).\(name: plan.entityCondition)")
         }
         if let predicate = query.predicate {
-            parts.conditions.append(try compiler.condition(predicate, context))
+            let whole = try selectingAggregates(in: predicate, of: layout, plan, compiler)
+            parts.conditions.append(try compiler.condition(whole, context))
         }
         return parts
     }
@@ -135,6 +136,11 @@ struct QueryCompiler {
         guard let sql = operand.sql else {
             throw StoreError(
                 .unsupported, "to-many key not allowed here",
+                fields: ["key": key.path.joined(separator: ".")])
+        }
+        if case .value(_, .entity) = operand {
+            throw StoreError(
+                .unsupported, "A store does not sort by the entity; sort by an attribute.",
                 fields: ["key": key.path.joined(separator: ".")])
         }
         let direction = key.ascending ? "ASC" : "DESC"

@@ -88,7 +88,8 @@ extension RowStore {
     public func endSnapshots() {}
 }
 
-/// Which rows to find. Constants of the predicate that were objects are `RowID`s.
+/// Which rows to find. Constants of the predicate that were objects are `RowID`s, those that were
+/// entities `RowEntity`s.
 public struct RowQuery: @unchecked Sendable {
     // @unchecked: sort descriptors are immutable; the predicate is a tree of values.
     /// The entity's number in the store.

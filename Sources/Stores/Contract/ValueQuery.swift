@@ -1,4 +1,5 @@
 package import ObjectModel
+package import Platform
 public import Predicates
 
 /// Which values to compute of the rows that a query finds, instead of the rows.
@@ -138,6 +139,58 @@ package struct AggregateCalls {
         try node.mapExpressions { part in
             try call(part).map { try value($0.function, $0.argument) } ?? part
         }
+    }
+
+    // MARK: In conditions on single rows
+
+    /// Whether a condition on single rows calls a function over all rows of the entity.
+    package func areIn(_ condition: PredicateNode) -> Bool {
+        var found = false
+        _ = condition.mapExpressions { part in
+            found = found || callOverEntity(part) != nil
+            return part
+        }
+        return found
+    }
+
+    /// A condition on single rows with each function over all rows of the entity replaced:
+    /// `age == max:(age)` holds for the rows with the greatest age of all, whatever else the
+    /// condition asks.
+    package func replacingOverEntity(
+        in condition: PredicateNode,
+        _ value: (AggregateFunction, ExpressionNode) throws -> ExpressionNode
+    ) rethrows -> PredicateNode {
+        try condition.mapExpressions { part in
+            try callOverEntity(part).map { try value($0.function, $0.argument) } ?? part
+        }
+    }
+
+    /// The same, computed of the objects of all rows.
+    package func computing(
+        _ condition: PredicateNode, over objects: [Any], platform: Environment
+    ) throws -> PredicateNode {
+        try replacingOverEntity(in: condition) { function, argument in
+            .constant(try function.result(of: argument, over: objects, platform: platform))
+        }
+    }
+
+    /// A path with an operator leads to members, here; and what a variable stands for is one row.
+    private func callOverEntity(
+        _ node: ExpressionNode
+    ) -> (function: AggregateFunction, argument: ExpressionNode)? {
+        guard case .function = node, let call = call(node) else { return nil }
+        var (isOfRow, isOfOthers) = (false, false)
+        _ = call.argument.mapExpressions { part in
+            switch part {
+            case .keyPath, .evaluatedObject: isOfRow = true
+            case .variable, .subquery: isOfOthers = true
+            case .constant, .path, .function, .aggregate, .conditional, .unionSet, .intersectSet,
+                .minusSet:
+                break
+            }
+            return part
+        }
+        return isOfRow && !isOfOthers ? call : nil
     }
 
     private func isCollection(_ node: ExpressionNode) -> Bool {

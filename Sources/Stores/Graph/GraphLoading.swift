@@ -31,7 +31,8 @@ struct GraphLoading {
     }
 
     private mutating func addRow(_ object: StoredObject) throws {
-        guard let entity = names.entity(object.entity), !entity.entity.isAbstract else {
+        // Also of an entity that has become abstract since: what there is stays, as in SQLite.
+        guard let entity = names.entity(object.entity) else {
             throw StoreError(
                 .modelMismatch,
                 "The store has objects of an entity that the model does not have; open it with "

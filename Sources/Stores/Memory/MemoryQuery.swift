@@ -10,7 +10,7 @@ struct MemoryQuery {
     func answer(from rows: [Row]) throws -> [Row] {
         var rows = rows
         do {
-            if let predicate = query.predicate {
+            if let predicate = try condition(over: rows) {
                 rows = try rows.filter { row in
                     try evaluate(predicate, with: object(row), platform: store.platform)
                 }
@@ -21,6 +21,16 @@ struct MemoryQuery {
         }
         let rest = rows.dropFirst(query.offset)
         return Array(query.limit > 0 ? rest.prefix(query.limit) : rest)
+    }
+
+    /// The predicate with what its functions over all rows of the entity make of them.
+    private func condition(over rows: [Row]) throws -> PredicateNode? {
+        guard let predicate = query.predicate, let layout = store.layout.entity(query.entity)
+        else { return query.predicate }
+        let calls = AggregateCalls(of: layout.entity)
+        guard calls.areIn(predicate) else { return predicate }
+        return try calls.computing(
+            predicate, over: rows.compactMap(object), platform: store.platform)
     }
 
     func object(_ row: Row) -> MemoryRowObject? {
@@ -57,6 +67,15 @@ extension RowID: IdentityReading {
     public var predicateIdentity: AnyHashable { AnyHashable(self) }
 }
 
+extension RowID: PlaceReading {
+    /// The key, as in SQL: it is unique in a tree of entities.
+    public var sortPlace: [Int64] { [key] }
+}
+
+extension MemoryRowObject: PlaceReading {
+    var sortPlace: [Int64] { row.id.sortPlace }
+}
+
 /// A row that answers keys, so that predicates can look into it and along its links.
 struct MemoryRowObject: KeyValueReading, IdentityReading {
     let row: Row
@@ -77,6 +96,7 @@ struct MemoryRowObject: KeyValueReading, IdentityReading {
             return try store.members(of: row.id, toMany: slot).compactMap { try object($0.target) }
         }
         if key == "objectID" { return row.id }
+        if key == "entity" { return RowEntity(row.id.entity) }
         let prefix = "\(key)."
         let elements = layout.attributes.indices.filter {
             layout.attributes[$0].name.hasPrefix(prefix)

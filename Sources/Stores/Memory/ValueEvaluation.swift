@@ -92,7 +92,7 @@ package struct ValueEvaluation {
     private func holds(_ group: [Any]) throws -> Bool {
         guard let condition = query.groupCondition else { return true }
         let computed = try calls.replacing(in: condition) { function, argument in
-            .constant(try result(of: function, argument, over: group))
+            .constant(try function.result(of: argument, over: group, platform: platform))
         }
         return try evaluate(computed, with: group.last, platform: platform)
     }
@@ -100,7 +100,7 @@ package struct ValueEvaluation {
     private func line(of group: [Any], _ sort: [SortKey]) throws -> Line {
         let values = try query.columns.map { column in
             let computed = try calls.replacing(in: column.expression) { function, argument in
-                .constant(try result(of: function, argument, over: group))
+                .constant(try function.result(of: argument, over: group, platform: platform))
             }
             return try value(of: computed, in: group.last)
         }
@@ -115,24 +115,6 @@ package struct ValueEvaluation {
 
     private func value(of node: ExpressionNode, in object: Any?) throws -> Any? {
         try Predicates.value(of: node, with: object, platform: platform)
-    }
-
-    // MARK: Functions over rows
-
-    private func result(
-        of function: AggregateFunction, _ argument: ExpressionNode, over group: [Any]
-    ) throws -> Any? {
-        let values = try group.compactMap { try value(of: argument, in: $0) }
-        if function == .count { return values.count }
-        let isSummed = function == .sum || function == .average
-        if isSummed, values.contains(where: { lineValue($0).isNumber == false }) {
-            throw StoreError(
-                .unsupported,
-                "Unsupported function expression \(function.rawValue)(\(argument)): "
-                    + "it needs numbers"
-            )
-        }
-        return try value(of: .function(function.rawValue, [.constant(values)]), in: nil)
     }
 
     // MARK: Order
@@ -168,6 +150,27 @@ package struct ValueEvaluation {
     private func lineValue(_ value: Any?) -> LineValue {
         if let value, let key = key(value) { return .object(key) }
         return LineValue(value)
+    }
+}
+
+extension AggregateFunction {
+    /// Computes over rows, of which the argument is computed each. Throws `EvaluationError`, and
+    /// `StoreError` `.unsupported` for sums of what is no number.
+    func result(
+        of argument: ExpressionNode, over objects: [Any], platform: Environment
+    ) throws -> Any? {
+        let values = try objects.compactMap {
+            try Predicates.value(of: argument, with: $0, platform: platform)
+        }
+        if self == .count { return values.count }
+        let isSummed = self == .sum || self == .average
+        if isSummed, values.contains(where: { !LineValue($0).isNumber }) {
+            throw StoreError(
+                .unsupported,
+                "Unsupported function expression \(rawValue)(\(argument)): it needs numbers")
+        }
+        return try Predicates.value(
+            of: .function(rawValue, [.constant(values)]), with: nil, platform: platform)
     }
 }
 

@@ -18,6 +18,15 @@ public struct RowID: Hashable, Sendable, Comparable {
     }
 }
 
+/// The entity of a row, among the constants of a predicate and as what a row answers to `entity`.
+public struct RowEntity: Hashable, Sendable {
+    /// The entity's number in the store; one that no row has for an entity of another store.
+    public var number: Int32
+
+    /// Nothing is looked up: the store may not have the entity.
+    public init(_ number: Int32) { self.number = number }
+}
+
 /// A to-one end: the row pointed at, and its place where the inverse is an ordered to-many (Z_FOK).
 public struct Link: Hashable, Sendable {
     /// The row that the link leads to.

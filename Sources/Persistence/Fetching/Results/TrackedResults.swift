@@ -6,8 +6,8 @@ internal import ObjectModel
 ///
 /// Changed objects are looked at one by one, as Apple does: whether they match, where they stand
 /// and in which section. Objects that only lead to other values by a relationship are not looked at
-/// again until they change themselves. Requests with bounds, of some stores, or without pending
-/// changes are fetched anew after each change.
+/// again until they change themselves. Requests with bounds, of some stores, with functions over all
+/// objects, or without pending changes are fetched anew after each change.
 final class TrackedResults {
     let context: NSManagedObjectContext
     let sectionNameKeyPath: String?
@@ -30,7 +30,7 @@ final class TrackedResults {
 
         var isFetchedAnew: Bool {
             choice.limit > 0 || choice.offset > 0 || !choice.flags.includesPendingChanges
-                || query?.stores != nil
+                || query?.stores != nil || translation?.hasAggregates == true
         }
     }
 
@@ -123,9 +123,14 @@ final class TrackedResults {
             return try refetched(content, touched, isWhole: event.isWhole)
         }
         guard !event.isSave else { return nil }
-        return try UndefinedKeys.throwing {
-            let next = try self.content(content, with: touched)
-            return Self.change(from: content, to: next, touched)
+        do {
+            return try UndefinedKeys.throwing {
+                let next = try self.content(content, with: touched)
+                return Self.change(from: content, to: next, touched)
+            }
+        } catch {
+            // What cannot be told of single objects a fetch may tell.
+            return try refetched(content, touched, isWhole: false)
         }
     }
 

@@ -98,16 +98,27 @@ import Testing
     }
 
     @Test(arguments: [
+        ("(a & 1) == 1", "bitwiseAnd:with:(a, 1) == 1"),
+        ("a | 1 == 1", "bitwiseOr:with:(a, 1) == 1"),
+        ("a ^ b & c | d != 0", "bitwiseOr(bitwiseXor(a, bitwiseAnd(b, c)), d) != 0"),
+        ("~a & 1 << 2 + 1 == b", "bitwiseAnd(onesComplement(a), leftshift(1, 2 + 1)) == b"),
+        ("8 >> 1 >> 1 == ~~2", "rightshift(rightshift(8, 1), 1) == onesComplement(~2)"),
+        ("a & 1 == 1 && b | c == 3", "bitwiseAnd(a, 1) == 1 AND bitwiseOr(b, c) == 3"),
+    ])
+    func signsOfBitsAreTheirFunctions(format: String, written: String) throws {
+        #expect(try tree(format) == tree(written))
+        #expect(try tree(try tree(format).description) == tree(format))
+    }
+
+    @Test(arguments: [
         ("a ==", 4, "an expression"), ("", 0, "an expression"), ("a", 1, "a comparison operator"),
         ("a == 'x", 5, "closing"), ("(a == 1", 7, "\")\""), ("a == 1)", 6, "AND, OR"),
         ("a ==[q] 1", 5, "c, d, n, l"), ("a == %q", 5, "placeholder"), ("a == in", 5, "#in"),
-        ("a == 1 ^ 2", 7, "an operator"), ("a.== 1", 2, "a key"), ("$ == 1", 1, "variable"),
+        ("a == 1 ? 2", 7, "an operator"), ("a.== 1", 2, "a key"), ("$ == 1", 1, "variable"),
         ("SUBQUERY(a, b, c == 1).@count > 0", 12, "$x"), ("a BETWEEN {1, 2", 15, "\"}\""),
         ("a == 99999999999999999999x", 25, "AND, OR"), ("NOT", 3, "an expression"),
         ("CAST(a) == 1", 0, "CAST("), ("a UTI-LIKE 'x'", 2, "comparison operator"),
-        ("(a & 1) == 1", 3, "bitwiseAnd:with:"), ("a | 1 == 1", 2, "bitwiseOr:with:"),
-        ("a ^ 1 == 1", 2, "bitwiseXor:with:"), ("~a == 1", 0, "onesComplement:"),
-        ("a << 1 == 2", 2, "leftshift:by:"), ("a >> 1 == 2", 2, "rightshift:by:"),
+        ("(a &) == 1", 4, "an expression"), ("a & b", 5, "a comparison operator"),
         ("add:to: == 1", 8, "\"(\""), ("TERNARY(a == 1, 2) == 1", 17, "\",\""),
     ])
     func aBadFormatSaysWhereAndWhatWasExpected(
@@ -133,7 +144,7 @@ import Testing
         #expect(code("a == 1 AND") == .syntax)
     }
 
-    @Test(arguments: ["(", "NOT ", "-", "a ** ", "abs(", "{", "a[", "TERNARY(", "SUBQUERY("])
+    @Test(arguments: ["(", "NOT ", "-", "~", "a ** ", "abs(", "{", "a[", "TERNARY(", "SUBQUERY("])
     func nestingIsBoundedWithoutExhaustingTheStack(opening: String) {
         let format = String(repeating: opening, count: 100_000)
         #expect(throws: PredicateFormatError.self) { try NSPredicate.parse(format) }

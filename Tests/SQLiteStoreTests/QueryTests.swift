@@ -80,6 +80,7 @@ import Testing
         #expect(try find("TERNARY(age == nil, 0, age) < 2") == [people[0], people[1]])
         #expect(try find("born < now() OR age + 1 == 2") == [people[0]])
         #expect(try find("bitwiseAnd:with:(age, 2) == 2") == [people[2]])
+        #expect(try find("(age & %d) == 2", 2) == [people[2]])
         #expect(try find("objectID == %@", people[2]) == [people[2]])
         #expect(try find("name == email") == [])
         #expect(try find("1 == 1 AND name == 'Ada'") == [people[0]])

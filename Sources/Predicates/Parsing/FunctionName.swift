@@ -10,6 +10,18 @@ public enum FunctionName {
     public static let divide = "divide:by:"
     /// `a ** b`.
     public static let power = "raise:toPower:"
+    /// `a & b`.
+    public static let bitwiseAnd = "bitwiseAnd:with:"
+    /// `a | b`.
+    public static let bitwiseOr = "bitwiseOr:with:"
+    /// `a ^ b`.
+    public static let bitwiseXor = "bitwiseXor:with:"
+    /// `a << b`.
+    public static let leftShift = "leftshift:by:"
+    /// `a >> b`.
+    public static let rightShift = "rightshift:by:"
+    /// `~a`.
+    public static let onesComplement = "onesComplement:"
     /// `x[i]`; the index is a number, a key, or one of the three symbols below.
     public static let index = "objectFrom:withIndex:"
     /// `x[FIRST]`.
@@ -38,9 +50,9 @@ public enum FunctionName {
         "mode:": nil, "stddev:": nil, add: 2, subtract: 2, multiply: 2, divide: 2,
         "modulus:by:": 2, "sqrt:": 1, "log:": 1, "ln:": 1, power: 2, "exp:": 1, "floor:": 1,
         "ceiling:": 1, "abs:": 1, "trunc:": 1, "uppercase:": 1, "lowercase:": 1, "canonical:": 1,
-        "random": 0, "random:": 1, "randomn:": 1, "now": 0, "bitwiseAnd:with:": 2,
-        "bitwiseOr:with:": 2, "bitwiseXor:with:": 2, "leftshift:by:": 2, "rightshift:by:": 2,
-        "onesComplement:": 1, "noindex:": 1, "distanceToLocation:fromLocation:": 2, "length:": 1,
+        "random": 0, "random:": 1, "randomn:": 1, "now": 0, bitwiseAnd: 2, bitwiseOr: 2,
+        bitwiseXor: 2, leftShift: 2, rightShift: 2, onesComplement: 1, "noindex:": 1,
+        "distanceToLocation:fromLocation:": 2, "length:": 1,
         index: 2, cast: 2,
     ]
 

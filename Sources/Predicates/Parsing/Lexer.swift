@@ -100,27 +100,15 @@ struct Lexer {
     // MARK: Signs
 
     private static let longSigns: Set<String> = [
-        "**", "==", "=<", "=>", "<=", ">=", "<>", "!=", "&&", "||", ":=",
+        "**", "==", "=<", "=>", "<=", ">=", "<>", "!=", "&&", "||", ":=", "<<", ">>",
     ]
-    private static let signs = Set("=<>!+-*/(){}[],.".unicodeScalars)
-
-    /// What other languages spell with signs is a function here.
-    private static let bitSigns = [
-        "&": "bitwiseAnd:with:(a, b)", "|": "bitwiseOr:with:(a, b)",
-        "^": "bitwiseXor:with:(a, b)", "~": "onesComplement:(a)", "<<": "leftshift:by:(a, b)",
-        ">>": "rightshift:by:(a, b)",
-    ]
+    private static let signs = Set("=<>!+-*/(){}[],.&|^~".unicodeScalars)
 
     private mutating func symbol() throws(PredicateFormatError) -> Token.Kind {
         let long = upcoming(2)
         if Self.longSigns.contains(long) {
             index += 2
             return .symbol(long)
-        }
-        if let function = Self.bitSigns[long] ?? peek().flatMap({ Self.bitSigns[String($0)] }) {
-            throw failure(
-                "an operator, a name or a literal; what bits have in common, and the like, is "
-                    + "written as \(function)")
         }
         guard let scalar = peek(), Self.signs.contains(scalar) else {
             throw failure("an operator, a name or a literal")

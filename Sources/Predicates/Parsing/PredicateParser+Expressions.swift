@@ -1,5 +1,6 @@
 extension PredicateParser {
-    /// Reads an expression: sets of sums of products of powers of signed, indexed, dotted things.
+    /// Reads an expression: sets of bits of sums of products of powers of signed, indexed, dotted
+    /// things.
     mutating func expression() throws(PredicateFormatError) -> ExpressionNode {
         try enter()
         defer { depth -= 1 }
@@ -7,19 +8,40 @@ extension PredicateParser {
             index += 2
             return .function(FunctionName.assign, [.constant(name), try expression()])
         }
-        var left = try sum()
+        var left = try bits()
         while true {
             if takes(word: "UNION") {
-                left = .unionSet(left, try sum())
+                left = .unionSet(left, try bits())
             } else if takes(word: "INTERSECT") {
-                left = .intersectSet(left, try sum())
+                left = .intersectSet(left, try bits())
             } else if takes(word: "MINUS") {
-                left = .minusSet(left, try sum())
+                left = .minusSet(left, try bits())
             } else {
                 return left
             }
             try countOperator()
         }
+    }
+
+    /// What signs between bits stand for, and how much they bind: as in C, and all of them more than
+    /// comparisons.
+    private static let bitSigns: [String: (function: String, binding: Int)] = [
+        "|": (FunctionName.bitwiseOr, 0), "^": (FunctionName.bitwiseXor, 1),
+        "&": (FunctionName.bitwiseAnd, 2), "<<": (FunctionName.leftShift, 3),
+        ">>": (FunctionName.rightShift, 3),
+    ]
+
+    /// Reads what binds at least so much.
+    private mutating func bits(_ least: Int = 0) throws(PredicateFormatError) -> ExpressionNode {
+        var left = try sum()
+        while case .symbol(let sign) = kind, let (function, binding) = Self.bitSigns[sign],
+            binding >= least
+        {
+            index += 1
+            left = .function(function, [left, try bits(binding + 1)])
+            try countOperator()
+        }
+        return left
     }
 
     private mutating func sum() throws(PredicateFormatError) -> ExpressionNode {
@@ -59,6 +81,11 @@ extension PredicateParser {
     }
 
     private mutating func signed() throws(PredicateFormatError) -> ExpressionNode {
+        if takes(symbol: "~") {
+            try enter()
+            defer { depth -= 1 }
+            return .function(FunctionName.onesComplement, [try signed()])
+        }
         guard takes(symbol: "-") else { return try postfix() }
         if case .literal(let literal) = kind, literal.isNumber {
             let node = try number(literal, isNegative: true)

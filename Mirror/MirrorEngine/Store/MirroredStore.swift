@@ -107,6 +107,7 @@ public final class MirroredStore: Sendable {
             try CountWatch(mirror: mirror).keepTriggers()
             if let seen = try mirror.ledger.historyToken() { try mirror.keepHistory(after: seen) }
             try mirror.ledger.note(dialect)
+            try mirror.ledger.dropOldConflicts()
             try mirror.ledger.retryRefused(in: settings.database)
             var zone = try mirror.ledger.zone(settings.zoneID)
             zone.client = dialect == .plain ? nil : try mirror.ledger.beginRound()

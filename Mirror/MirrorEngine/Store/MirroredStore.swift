@@ -17,6 +17,8 @@ public final class MirroredStore: Sendable {
     package let settings: MirrorSettings
     let assets: AssetFolder
     private let pragmas = RoundPragmas()
+    /// What writes and new objects are named by.
+    private let namingIdentifier: String
 
     /// Where nobody names a database, a zone or an environment, it is the one that the store is
     /// mirrored with. The public database has one zone, whatever name is given.
@@ -29,6 +31,7 @@ public final class MirroredStore: Sendable {
     ) throws {
         if !store.keepsHistory { try Self.beginHistory(of: store) }
         self.store = store
+        namingIdentifier = try Self.originalIdentifier(of: store, platform) ?? store.identifier
         assets = AssetFolder(besides: store.url)
         let isPublic = try (database ?? Self.knownDatabase(of: store)) == .public
         let zoneID =
@@ -69,6 +72,17 @@ public final class MirroredStore: Sendable {
         }
     }
 
+    /// Under which identifier a store was mirrored before it was copied to another place.
+    private static func originalIdentifier(
+        of store: SQLiteRowStore, _ platform: Environment
+    ) throws -> String? {
+        try store.read { transaction in
+            let ledger = Ledger(connection: transaction.connection, platform: platform)
+            guard try Ledger.exists(in: ledger.connection) else { return nil }
+            return try ledger.setting(.origin)?.string
+        }
+    }
+
     /// Runs `body` on the store and its ledger in one transaction.
     func write<Result>(_ body: (MirrorTransaction) throws -> Result) throws -> Result {
         try store.write { try body(self.transaction($0)) }
@@ -80,7 +94,7 @@ public final class MirroredStore: Sendable {
 
     private func transaction(_ transaction: StoreTransaction) -> MirrorTransaction {
         MirrorTransaction(
-            store: transaction, settings: settings, storeIdentifier: store.identifier,
+            store: transaction, settings: settings, storeIdentifier: namingIdentifier,
             assets: assets)
     }
 

@@ -191,8 +191,9 @@ import Testing
         #expect(try b.target(other, "folder") == restored.row)
         try settle()
         for device in [a, b] {
-            let note = try #require(
-                try device.rows("Note").first { try device.value($0.id, "title") == .text("other") })
+            let notes = try device.rows("Note")
+                .filter { try device.value($0.id, "title") == .text("other") }
+            let note = try #require(notes.first)
             #expect(try device.target(note.id, "folder") == device.only("Folder"))
         }
     }

@@ -102,8 +102,8 @@ extension MirroredStore {
         throw MirrorError(
             .objectDeleted,
             "The object that the value of conflict \(conflict.id) leads to is deleted, so the link "
-                + "cannot be put back. Where the log has lines of it, 'diptych conflicts --restore' "
-                + "makes it anew.")
+                + "cannot be put back. Where the log has lines of it, "
+                + "'diptych conflicts --restore' makes it anew.")
     }
 
     private func value(

@@ -102,8 +102,8 @@ extension NSPersistentStoreCoordinator {
         }
     }
 
-    /// The file of a store whose mirror is to go on in the new one; nil where it cannot. Without its
-    /// ledger the mirror would take every object for a new one.
+    /// The file of a store whose mirror is to go on in the new one; nil where it cannot. Without
+    /// its ledger the mirror would take every object for a new one.
     private func mirroredFile(
         of store: NSPersistentStore, movingTo parameters: StoreParameters
     ) throws -> URL? {

@@ -244,6 +244,23 @@ import Testing
         #expect(desk.container.canUpdateRecord(forManagedObjectWith: id))
     }
 
+    @Test func anObjectThatWasNeverSentHasNoRecordAndOneThatIsGoneNoState() async throws {
+        let service = try LocalService()
+        let desk = try service.container("desk")
+        try desk.write("one")
+        #expect(try await desk.container.sync())
+        let id = try desk.write("two")
+        #expect(try desk.container.syncState(forManagedObjectWith: id) == .waiting)
+        #expect(desk.container.recordID(for: id) == nil)
+        #expect(desk.container.record(for: id) == nil)
+        let context = desk.container.newBackgroundContext()
+        try context.performAndWait {
+            context.delete(try context.existingObject(with: id))
+            try context.save()
+        }
+        #expect(try desk.container.syncState(forManagedObjectWith: id) == nil)
+    }
+
     @Test func aPurgeEmptiesStoreAndZone() async throws {
         let service = try LocalService()
         let (desk, phone) = (try service.container("desk"), try service.container("phone"))

@@ -14,16 +14,18 @@ struct SharingWorld {
     /// Another user, with one device, who takes part in nothing.
     let carla: Device
 
-    init() throws {
+    /// `hasUniqueLabels`: whether a label's text is its unique key.
+    init(hasUniqueLabels: Bool = false) throws {
+        let model = hasUniqueLabels ? Self.makeModel(hasUniqueLabels: true) : Self.model
         let service = try LocalService()
         self.service = service
         let second = try service.user("bert")
         let third = try service.user("carla")
         bert = second.name
-        desk = try service.container("desk", model: Self.model)
-        laptop = try service.container("laptop", model: Self.model)
+        desk = try service.container("desk", model: model)
+        laptop = try service.container("laptop", model: model)
         func shared(_ name: String, _ address: RecordServiceAddress) throws -> Device {
-            try service.container(name, of: address, model: Self.model) {
+            try service.container(name, of: address, model: model) {
                 $0.databaseScope = .shared
             }
         }
@@ -33,7 +35,9 @@ struct SharingWorld {
     }
 
     /// Folders with notes, and labels that any notes have.
-    static let model: NSManagedObjectModel = {
+    static let model = makeModel(hasUniqueLabels: false)
+
+    private static func makeModel(hasUniqueLabels: Bool) -> NSManagedObjectModel {
         func entity(_ name: String) -> NSEntityDescription {
             let entity = NSEntityDescription()
             entity.name = name
@@ -45,6 +49,7 @@ struct SharingWorld {
             return entity
         }
         let (folder, note, label) = (entity("Folder"), entity("Note"), entity("Label"))
+        if hasUniqueLabels { label.uniquenessConstraints = [["text"]] }
         func link(
             _ from: NSEntityDescription, _ name: String, _ to: NSEntityDescription, isToMany: Bool
         ) -> NSRelationshipDescription {
@@ -72,7 +77,7 @@ struct SharingWorld {
         let model = NSManagedObjectModel()
         model.entities = [folder, note, label]
         return model
-    }()
+    }
 
     /// Anna's folder with two notes, one of them with a label, and a note that is hers alone.
     @discardableResult

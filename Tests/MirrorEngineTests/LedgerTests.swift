@@ -192,4 +192,43 @@ import Testing
         #expect(
             try rows("SELECT 1 FROM sqlite_master WHERE name = 'ADIPTYCH_HELDTARGET'").count == 1)
     }
+
+    /// A bulk deletion that met edits logs more lines at once than are kept for good.
+    @Test func linesAndGravesOfThisMonthStayHoweverManyCameAfter() throws {
+        let note = try device.insert("Note")
+        try device.sync()
+        let month = 31 * 86_400.0
+        let now = device.clock.now().timeIntervalSinceReferenceDate
+        try device.store.write { write in
+            for (key, name, date) in [
+                (1, "old", now - month), (2, "new", now - 60), (20_000, "newest", now),
+            ] {
+                try write.connection.run(
+                    "INSERT INTO ADIPTYCHCONFLICT (Z_PK, ZDATE, ZENTITY, ZRECORDNAME, ZPROPERTY, "
+                        + "ZRULE, ZWINNER) VALUES (?, ?, 'Note', ?, 'title', 'local', 'local')",
+                    [SQLiteValue(key), .real(date), .text(name)])
+                try write.connection.run(
+                    "INSERT INTO ADIPTYCHGRAVE (ZRECORDNAME, ZISLOCAL) VALUES (?, 1)",
+                    [.text(name)])
+            }
+        }
+        let other = try Device(2, service)
+        try other.sync()
+        try other.set(other.only("Note"), "title", .text("b"))
+        try other.sync()
+        try device.set(note, "title", .text("a"))
+        for _ in 0..<2 { try device.sync() }
+        let names = try device.mirrored.conflicts().map(\.recordName)
+        #expect(names.prefix(2) == ["new", "newest"] && names.count == 3)
+        let graves = try rows("SELECT ZRECORDNAME FROM ADIPTYCHGRAVE ORDER BY Z_PK")
+        #expect(graves == [[.text("new")], [.text("newest")]])
+    }
+
+    /// Without it each look for an object's lines would go through the whole log.
+    @Test func anObjectsLinesAreFoundByAnIndex() throws {
+        try device.sync()
+        let plan = try rows(
+            "EXPLAIN QUERY PLAN SELECT 1 FROM ADIPTYCHCONFLICT WHERE ZRECORDNAME = 'a'")
+        #expect(plan.contains { $0.contains { $0.string?.hasPrefix("SEARCH") ?? false } })
+    }
 }

@@ -170,4 +170,48 @@ import Testing
         }
         #expect(error?.code == .unknownConflict)
     }
+
+    /// A log with a button "put back" for each line must not undo what was restored.
+    @Test func aLinkIsPutBackToTheObjectThatWasRestored() throws {
+        try a.delete(folder)
+        try a.sync()
+        let other = try b.insert("Note", ["title": .text("other")])
+        try b.link(other, "folder", b.only("Folder"), order: 20)
+        try b.set(b.only("Folder"), "name", .text("edited"))
+        try settle()
+        let line = try #require(try log(b).first { $0.property == "folder" && $0.base == nil })
+        let early = #expect(throws: MirrorError.self) {
+            try b.mirrored.resolve(conflict: line.id, taking: .local)
+        }
+        #expect(early?.code == .objectDeleted)
+        let name = try #require(try log(b).first { $0.property == "name" })
+        let restored = try b.mirrored.restore(objectOfConflict: name.id)
+        try settle()
+        try b.mirrored.resolve(conflict: line.id, taking: .local)
+        #expect(try b.target(other, "folder") == restored.row)
+        try settle()
+        for device in [a, b] {
+            let notes = try device.rows("Note")
+                .filter { try device.value($0.id, "title") == .text("other") }
+            let note = try #require(notes.first)
+            #expect(try device.target(note.id, "folder") == device.only("Folder"))
+        }
+    }
+
+    @Test func anObjectThatIsRestoredFindsTheOneThatWasRestoredBefore() throws {
+        try a.delete(note)
+        try a.sync()
+        try a.delete(folder)
+        try a.sync()
+        try b.set(b.only("Folder"), "name", .text("edited"))
+        try b.set(b.only("Note"), "title", .text("edited"))
+        try settle()
+        #expect(try b.rows("Folder").isEmpty && b.rows("Note").isEmpty)
+        let lines = try log(b)
+        let first = try #require(lines.first { $0.property == "name" })
+        let restored = try b.mirrored.restore(objectOfConflict: first.id)
+        let second = try #require(lines.first { $0.property == "title" })
+        #expect(try b.mirrored.restore(objectOfConflict: second.id).linksLost == 0)
+        #expect(try b.target(b.only("Note"), "folder") == restored.row)
+    }
 }

@@ -27,7 +27,7 @@ extension NSPersistentCloudKitContainer {
     public final func recordID(for managedObjectID: NSManagedObjectID) -> CKRecord.ID? {
         guard let mirror = mirror(of: managedObjectID.persistentStore),
             let row = managedObjectID.rowID,
-            let name = try? mirror.session.store.recordName(of: row)
+            let name = try? mirror.session.store.sentName(of: row)
         else { return nil }
         return CKRecord.ID(recordName: name, zoneID: Self.zone(of: mirror))
     }

@@ -392,11 +392,14 @@ struct BatchBuilder {
         append(.pair(key: entry.key), .update, record, record)
     }
 
-    /// A pair is shared with its ends.
+    /// A pair is shared with its ends, unless one stays out of shares.
     private mutating func parent(of pair: JoinRecord) throws -> String? {
         let reach = try shareReach ?? ShareReach(mirror: mirror)
         shareReach = reach
         guard reach.hasRoots else { return nil }
+        for end in [pair.first, pair.second] {
+            if let row = try mirror.ledger.row(named: end), try reach.staysOut(row) { return nil }
+        }
         return try reach.parent(named: pair.first) ?? reach.parent(named: pair.second)
     }
 

@@ -13,7 +13,7 @@ internal import Stores
 /// writes.
 struct WriteNaming {
     let connection: Connection
-    /// NSStoreUUID, which a copy of the file shares.
+    /// NSStoreUUID, which a copy of the file shares, or remembers.
     let storeIdentifier: String
     /// The transaction that was asked for last, with its time: many writes are of one.
     private var latest: (transaction: Int64, time: Int64)?

@@ -21,7 +21,11 @@ extension RecordImport {
         }
         let ownName = try mirror.ledger.recordName(for: holder)
         guard let twin = try mirror.ledger.entry(named: ownName) else { return false }
-        let adopts = try arrival.record.recordName < ownName || isKnownHereAlone(twin)
+        let yields = try staysOut(arrival.record, besides: twin.base)
+        let stays = try staysOut(twin.base, besides: arrival.record)
+        let adopts =
+            try !stays
+            && (yields || arrival.record.recordName < ownName || isKnownHereAlone(twin))
         let name = adopts ? arrival.record.recordName : ownName
         let local = try mirror.state(of: row, named: ownName)
         let result = try objectMerge(of: arrival, with: ownName).merge(
@@ -34,8 +38,10 @@ extension RecordImport {
             try log(conflict, arrival.layout, name, by: arrival.record.modified)
         }
         try redirectLinks(from: arrival.entry.row, to: holder)
+        if yields || stays { try keepOut(holder) }
         if adopts {
-            try mirror.keepForeign(of: twin.base, for: holder, isRenamed: true)
+            try mirror.keepForeign(
+                of: yields ? twin.base?.unshared : twin.base, for: holder, isRenamed: true)
             try adopt(arrival, by: twin)
             let hasMore = try !mirror.ledger.foreign(of: holder).isEmpty
             try mirror.ledger.setNeedsUpload(
@@ -43,7 +49,8 @@ extension RecordImport {
         } else {
             try mirror.ledger.keepAlias(
                 arrival.record.recordName, mergedInto: twin.key, at: arrival.record.recordChangeTag)
-            try mirror.keepForeign(of: arrival.record, for: holder, isRenamed: true)
+            try mirror.keepForeign(
+                of: stays ? arrival.record.unshared : arrival.record, for: holder, isRenamed: true)
             try mirror.enqueueUpload(holder)
         }
         try keepTimes(of: arrival, named: name, merged: result.merged)
@@ -96,6 +103,8 @@ extension RecordImport {
 
     /// Whether of two objects that become one `entry` is the one that stays.
     private func keepsName(_ entry: RecordEntry, besides other: RecordEntry) throws -> Bool {
+        if try staysOut(entry.base, besides: other.base) { return true }
+        if try staysOut(other.base, besides: entry.base) { return false }
         let isAlone = try isKnownHereAlone(entry)
         return try isAlone == isKnownHereAlone(other)
             ? entry.recordName < other.recordName : !isAlone
@@ -172,6 +181,8 @@ extension RecordImport {
     private mutating func absorb(_ loser: RecordEntry, into survivor: RecordEntry) throws {
         mergedNames.areNew = true
         let isAlone = try isKnownHereAlone(loser)
+        let stays = try staysOut(survivor.base, besides: loser.base)
+        if stays { try keepOut(survivor.row) }
         try flush()
         try logAbsorbed(loser, into: survivor)
         for (source, slot) in try mirror.store.referrers(of: loser.row) where source != loser.row {
@@ -184,7 +195,8 @@ extension RecordImport {
         }
         changes.deletes.append(RowDelete(id: loser.row))
         try flush()
-        try mirror.keepForeign(of: loser.base, for: survivor.row, isRenamed: true)
+        try mirror.keepForeign(
+            of: stays ? loser.base?.unshared : loser.base, for: survivor.row, isRenamed: true)
         try moveForeign(from: loser, to: survivor.row)
         if try !mirror.ledger.foreign(of: survivor.row).isEmpty {
             try mirror.enqueueUpload(survivor.row)

@@ -117,14 +117,28 @@ extension Ledger {
                 + "ZBASE, ZLOCAL, ZREMOTE) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
             [SQLiteValue(platform.clock.now())] + place + [.text(rule), .text(winner.rawValue)]
                 + values)
-        try connection.run(
-            "DELETE FROM ADIPTYCHCONFLICT WHERE ZWINNER <> 'waiting' AND Z_PK <= ?",
-            [.integer(connection.lastInsertedRowID - Self.conflictsMax)])
-        if connection.changes > 0 { try dropUnloggedGraves() }
     }
 
-    /// So many of the newest lines are kept; one that waits for a decision is kept at any age.
+    /// Drops old lines, and the graves of which no line speaks any more: once a round, since lines
+    /// come by the thousand. Cost: O(1) where there are none, else a look at each grave.
+    func dropOldConflicts() throws {
+        let newest = try connection.value("SELECT max(Z_PK) FROM ADIPTYCHCONFLICT")?.int64 ?? 0
+        let last = SQLiteValue.integer(newest - Self.conflictsMax)
+        let oldest = try connection.value(
+            "SELECT ZDATE FROM ADIPTYCHCONFLICT WHERE ZWINNER <> 'waiting' AND Z_PK <= ? "
+                + "ORDER BY Z_PK LIMIT 1", [last])
+        let limit = platform.clock.now().addingTimeInterval(-Self.conflictSeconds)
+        guard let date = oldest?.double, date < limit.timeIntervalSinceReferenceDate else { return }
+        try connection.run(
+            "DELETE FROM ADIPTYCHCONFLICT WHERE ZWINNER <> 'waiting' AND Z_PK <= ? AND ZDATE < ?",
+            [last, SQLiteValue(limit)])
+        try dropUnloggedGraves()
+    }
+
+    /// So many of the newest lines are kept, and those of 30 days, so that what one round discards
+    /// can be read; one that waits for a decision is kept at any age.
     package static let conflictsMax: Int64 = 10_000
+    private static let conflictSeconds = 30 * 86_400.0
 
     /// The log, newest last. Cost: O(lines).
     package func conflicts(waitingOnly: Bool = false) throws -> [ConflictEntry] {

@@ -77,6 +77,35 @@ extension Ledger {
             [.text(other), .text(name)])
     }
 
+    func graveNames() throws -> [String] {
+        try connection.rows("SELECT ZRECORDNAME FROM ADIPTYCHGRAVE ORDER BY Z_PK")
+            .compactMap { $0[0].string }
+    }
+
+    /// Logged links to an object that was restored lead to the new one. Cost: a look at each line.
+    func moveLoggedLinks(
+        from name: String, to other: String, isLink: (_ entity: String, _ property: String) -> Bool
+    ) throws {
+        var moved: [(Int64, String, Record)] = []
+        try connection.forEachRow(
+            "SELECT Z_PK, ZENTITY, ZPROPERTY, ZBASE, ZLOCAL, ZREMOTE FROM ADIPTYCHCONFLICT"
+        ) { row in
+            guard isLink(row.text(at: 1) ?? "", row.text(at: 2) ?? "") else { return }
+            for (place, column) in ["ZBASE", "ZLOCAL", "ZREMOTE"].enumerated() {
+                guard var value = try row.blob(at: 3 + place).map(Self.decode),
+                    case .string(let link)?? = value.fields["v"], link.isExactly(name)
+                else { continue }
+                value.fields["v"] = .string(other)
+                moved.append((row.int64(at: 0), column, value))
+            }
+        }
+        for (key, column, value) in moved {
+            try connection.run(
+                "UPDATE ADIPTYCHCONFLICT SET \(column) = ? WHERE Z_PK = ?",
+                [.blob(RecordArchive.encode(value)), .integer(key)])
+        }
+    }
+
     // MARK: Links as a record
 
     private static func record(of links: [Grave.Link]) -> Record {

@@ -76,6 +76,8 @@ package struct LedgerKey: Hashable, Sendable {
     static let selectionCheck = LedgerKey(text: "DiptychSelectionCheck")
     /// The latest edit time seen or given out, in milliseconds.
     package static let editClock = LedgerKey(text: "DiptychEditClock")
+    /// The identifier of the store that this one is a copy of under another; see `WriteNaming`.
+    static let origin = LedgerKey(text: "DiptychOriginalIdentifier")
     /// The random name of this store file, and the number of its last round.
     package static let instance = LedgerKey(text: "DiptychInstance")
     package static let round = LedgerKey(text: "DiptychRound")

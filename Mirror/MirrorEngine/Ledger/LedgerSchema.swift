@@ -168,6 +168,7 @@ enum LedgerSchema {
 
     /// Deleted objects that can be restored, and records that are held back.
     private static let graveTables = [
+        "CREATE INDEX IF NOT EXISTS ADIPTYCH_LOGGED ON ADIPTYCHCONFLICT (ZRECORDNAME)",
         "CREATE TABLE IF NOT EXISTS ADIPTYCHHELD (ZRECORDNAME VARCHAR, ZTARGET VARCHAR, "
             + "PRIMARY KEY (ZRECORDNAME, ZTARGET)) WITHOUT ROWID",
         "CREATE INDEX IF NOT EXISTS ADIPTYCH_HELDTARGET ON ADIPTYCHHELD (ZTARGET)",

@@ -139,7 +139,7 @@ struct FieldNames: Sendable {
     ) -> (names: [Claim: String], taken: Set<String>) {
         var taken: Set<String> = [
             RecordNames.entityName, RecordNames.editTimes, RecordNames.counts,
-            RecordNames.writes, RecordNames.carriedSeals,
+            RecordNames.writes, RecordNames.carriedSeals, RecordNames.staysOut,
         ]
         var names: [Claim: String] = [:]
         for claim in claims.sorted(by: { ($0.path, $0.type) < ($1.path, $1.type) }) {

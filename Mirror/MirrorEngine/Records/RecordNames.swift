@@ -24,6 +24,9 @@ enum RecordNames {
     /// Sealed values that were sealed for another record: an extension.
     static let carriedSeals = "CD_carriedSeals"
 
+    /// Of an object that stays out of shares whatever it is linked with: an extension.
+    static let staysOut = "CD_staysOutOfShares"
+
     /// The type of the record below which the objects of a share are: an extension.
     static let shareRootType = "CDMirrorShareRoot"
 

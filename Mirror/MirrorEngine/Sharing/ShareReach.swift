@@ -57,7 +57,7 @@ struct ShareReach {
             if let own = try parent(of: row) {
                 try mirror.ledger.knownName(of: row).map(sharePairs)
                 try spread(own, from: row)
-            } else if let met = try shared(near: row) ?? onlyPlace(for: row) {
+            } else if try !staysOut(row), let met = try shared(near: row) ?? onlyPlace(for: row) {
                 try assign(met, to: row)
                 try spread(met, from: row)
             }
@@ -77,7 +77,7 @@ struct ShareReach {
                     "One of the objects, or one that they are linked with, is in another share. "
                         + "Share them with that one, or take the link out first.")
             }
-            waiting += try neighbours(of: row)
+            waiting += try neighbours(of: row).filter { try !staysOut($0) }
         }
         for row in found.sorted() where try parent(of: row) == nil { try assign(root, to: row) }
         return found
@@ -102,10 +102,18 @@ struct ShareReach {
     private func spread(_ parent: String, from row: RowID) throws {
         var waiting = try neighbours(of: row)
         while let next = waiting.popLast() {
-            guard try self.parent(of: next) == nil else { continue }
+            guard try self.parent(of: next) == nil, try !staysOut(next) else { continue }
             try assign(parent, to: next)
             waiting += try neighbours(of: next)
         }
+    }
+
+    /// Whether the object joins no share by its links, because it took in what a participant made.
+    func staysOut(_ row: RowID) throws -> Bool {
+        guard !mirror.settings.isShared, try parent(of: row) == nil else { return false }
+        let base = try mirror.ledger.entry(for: row)?.base
+        return try (base?.fields[RecordNames.staysOut] ?? nil) != nil
+            || (mirror.ledger.foreign(of: row)[RecordNames.staysOut] ?? nil) != nil
     }
 
     private func assign(_ parent: String, to row: RowID) throws {

@@ -12,7 +12,7 @@ final class MirrorTransaction {
     let store: StoreTransaction
     let ledger: Ledger
     let settings: MirrorSettings
-    /// NSStoreUUID.
+    /// NSStoreUUID, or that of the store that this one is a copy of.
     let storeIdentifier: String
     /// Where downloaded contents wait.
     let assets: AssetFolder

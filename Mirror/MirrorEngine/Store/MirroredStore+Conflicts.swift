@@ -11,9 +11,9 @@ public enum ConflictSide: String, Sendable, CaseIterable {
 
 extension MirroredStore {
     /// Decides a conflict that waits, or puts back a value that a merge discarded. The object waits
-    /// for export then. Throws `MirrorError` when there is no such conflict, its object is gone,
-    /// another object has the value as its unique key, or the value is sealed and its key is not
-    /// here.
+    /// for export then. Throws `MirrorError` when there is no such conflict, its object or the one
+    /// that a discarded link leads to is gone, another object has the value as its unique key, or
+    /// the value is sealed and its key is not here.
     public func resolve(conflict id: Int64, taking side: ConflictSide) throws {
         try write { mirror in
             let isMirrored = try Ledger.exists(in: mirror.ledger.connection)
@@ -63,7 +63,8 @@ extension MirroredStore {
             }
         } else if let slot = layout.toOneSlot(conflict.property) {
             if case .string(let name)? = logged.plain {
-                state.toOnes[slot] = NamedLink(name, orderKey: state.toOnes[slot]?.orderKey)
+                let present = try self.name(of: name, asTargetOf: conflict, mirror)
+                state.toOnes[slot] = NamedLink(present, orderKey: state.toOnes[slot]?.orderKey)
             } else {
                 state.toOnes[slot] = nil
             }
@@ -83,6 +84,26 @@ extension MirroredStore {
         if let slot = layout.toOneSlot(conflict.property) {
             try OneToOneRepair(mirror: mirror).meet(row.id, slot)
         }
+    }
+
+    /// What the target of a logged link is called now. One that was discarded is put back only
+    /// where the target is not known to be deleted.
+    private func name(
+        of target: String, asTargetOf conflict: ConflictEntry, _ mirror: MirrorTransaction
+    ) throws -> String {
+        if let row = try mirror.ledger.row(named: target) {
+            return try mirror.ledger.knownName(of: row) ?? target
+        }
+        let isGone =
+            try mirror.ledger.knowsDeletion(of: target) || mirror.ledger.grave(of: target) != nil
+        guard isGone, conflict.winner != PropertyConflict.Winner.waiting.rawValue else {
+            return target
+        }
+        throw MirrorError(
+            .objectDeleted,
+            "The object that the value of conflict \(conflict.id) leads to is deleted, so the link "
+                + "cannot be put back. Where the log has lines of it, "
+                + "'diptych conflicts --restore' makes it anew.")
     }
 
     private func value(

@@ -19,14 +19,20 @@ public enum ObjectSyncState: Hashable, Sendable {
 }
 
 extension MirroredStore {
-    /// How an object stands; nil before the store was mirrored. Notes what was saved since the last
-    /// round first. Cost: a few looks by key.
+    /// How an object stands; nil before the store was mirrored, and for one that is gone and was
+    /// never sent. Notes what was saved since the last round first. Cost: a few looks by key.
     package func syncState(of row: RowID) throws -> ObjectSyncState? {
         guard try read({ try Ledger.exists(in: $0.ledger.connection) }) else { return nil }
         while try analyse().moreWaiting {}
         return try read { mirror in
             // What no round has marked yet waits for its first.
-            guard let entry = try mirror.ledger.entry(for: row) else { return .waiting }
+            let isThere = try mirror.store.row(row) != nil
+            guard let entry = try mirror.ledger.entry(for: row) else {
+                return isThere ? .waiting : nil
+            }
+            let isKnown =
+                try entry.base != nil || mirror.ledger.lastInFlight(entry.recordName) != nil
+            guard isThere || isKnown else { return nil }
             return try mirror.ledger.state(of: entry)
         }
     }

@@ -42,6 +42,16 @@ extension MirroredStore {
         }
     }
 
+    /// The name of the record that the service has of an object; nil before it has one.
+    package func sentName(of row: RowID) throws -> String? {
+        try read { mirror in
+            guard try Ledger.exists(in: mirror.ledger.connection),
+                let entry = try mirror.ledger.entry(for: row), entry.base != nil
+            else { return nil }
+            return entry.recordName
+        }
+    }
+
     /// Keeps a round that failed as an event.
     package func logFailure(_ kind: MirrorEvent.Kind, message: String, code: Int) throws {
         let now = settings.platform.clock.now()

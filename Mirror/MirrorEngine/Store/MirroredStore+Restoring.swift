@@ -79,10 +79,41 @@ extension MirroredStore {
             ofRestored: grave.record.recordName, to: name, isLocal: grave.isLocal,
             rules: DeletionRule.allCases.map(\.rawValue) + [RecordImport.shareEndRule])
         try mirror.ledger.dropGrave(of: grave.record.recordName)
+        try moveLinks(from: grave.record.recordName, to: name, mirror)
         try mirror.ledger.finish()
         return RestoredObject(
             recordName: name, row: restoring.row.id, linksLost: restoring.linksLost,
             way: .madeAnew)
+    }
+
+    /// What the log and other graves say of links to an object is of the new one, too.
+    private func moveLinks(
+        from name: String, to other: String, _ mirror: MirrorTransaction
+    ) throws {
+        let mapping = mirror.mapping
+        try mirror.ledger.moveLoggedLinks(from: name, to: other) { entity, property in
+            guard let layout = mapping.layout.entity(named: entity) else { return false }
+            return layout.toOneSlot(property) != nil || layout.toManySlot(property) != nil
+        }
+        for graveName in try mirror.ledger.graveNames() {
+            guard var grave = try mirror.ledger.grave(of: graveName) else { continue }
+            let former = grave
+            for index in grave.links.indices where grave.links[index].recordName.isExactly(name) {
+                grave.links[index].recordName = other
+            }
+            if let layout = mapping.entity(of: grave.record) {
+                for slot in layout.toOnes.indices {
+                    let field = mapping.fieldNames(of: .toOne(slot), layout).plain
+                    guard case .string(let link)?? = grave.record.fields[field],
+                        link.isExactly(name)
+                    else { continue }
+                    grave.record.fields[field] = .string(other)
+                }
+            }
+            if grave.links != former.links || grave.record.fields != former.record.fields {
+                try mirror.ledger.keep(grave)
+            }
+        }
     }
 
     static func taken(_ violation: UniquenessViolation) -> MirrorError {

@@ -19,6 +19,8 @@ public final class MirroredStore: Sendable {
     private let pragmas = RoundPragmas()
     /// Set once the store has left its coordinator.
     private let hasLeft = Lock(false)
+    /// What writes and new objects are named by.
+    private let namingIdentifier: String
 
     /// Where nobody names a database, a zone or an environment, it is the one that the store is
     /// mirrored with. The public database has one zone, whatever name is given.
@@ -31,6 +33,7 @@ public final class MirroredStore: Sendable {
     ) throws {
         if !store.keepsHistory { try Self.beginHistory(of: store) }
         self.store = store
+        namingIdentifier = try Self.originalIdentifier(of: store, platform) ?? store.identifier
         assets = AssetFolder(besides: store.url)
         let isPublic = try (database ?? Self.knownDatabase(of: store)) == .public
         let zoneID =
@@ -71,6 +74,17 @@ public final class MirroredStore: Sendable {
         }
     }
 
+    /// Under which identifier a store was mirrored before it was copied to another place.
+    private static func originalIdentifier(
+        of store: SQLiteRowStore, _ platform: Environment
+    ) throws -> String? {
+        try store.read { transaction in
+            let ledger = Ledger(connection: transaction.connection, platform: platform)
+            guard try Ledger.exists(in: ledger.connection) else { return nil }
+            return try ledger.setting(.origin)?.string
+        }
+    }
+
     /// Runs `body` on the store and its ledger in one transaction.
     func write<Result>(_ body: (MirrorTransaction) throws -> Result) throws -> Result {
         try store.write { transaction in
@@ -95,7 +109,7 @@ public final class MirroredStore: Sendable {
 
     private func transaction(_ transaction: StoreTransaction) -> MirrorTransaction {
         MirrorTransaction(
-            store: transaction, settings: settings, storeIdentifier: store.identifier,
+            store: transaction, settings: settings, storeIdentifier: namingIdentifier,
             assets: assets)
     }
 
@@ -124,6 +138,7 @@ public final class MirroredStore: Sendable {
             try CountWatch(mirror: mirror).keepTriggers()
             if let seen = try mirror.ledger.historyToken() { try mirror.keepHistory(after: seen) }
             try mirror.ledger.note(dialect)
+            try mirror.ledger.dropOldConflicts()
             try mirror.ledger.retryRefused(in: settings.database)
             var zone = try mirror.ledger.zone(settings.zoneID)
             zone.client = dialect == .plain ? nil : try mirror.ledger.beginRound()

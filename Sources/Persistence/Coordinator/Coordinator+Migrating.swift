@@ -8,14 +8,17 @@ internal import Stores
 extension NSPersistentStoreCoordinator {
     /// Writes all of a store into a new one at `storeURL`, and opens that in its place.
     ///
-    /// Rows get new keys; what another context saves meanwhile is in the new store wholly or not at
-    /// all (of an incremental store, as its class answers). The old store leaves the coordinator,
-    /// and its files stay. Nothing may be at the new place yet. Where it fails, the old store stays
-    /// open and the new files are gone. Throws 134070 for a store of another coordinator or a place
-    /// that is taken, 134000 for an unknown type, 134030 for a full disk, 134091 for what the other
-    /// type cannot hold, and for a file with rows of entities that the model does not have, which
-    /// the copy would be without; a `CancellationError` where the task that calls it is cancelled.
-    /// Cost: O(rows), written in one transaction; what is read is let go of on the way.
+    /// Rows get new keys. A mirrored SQLite store that moves to a SQLite store with history is
+    /// copied as it is, with its keys and history, and its mirror can go on there; in any other,
+    /// all objects are new to a mirror. What another context saves meanwhile is in the new store
+    /// wholly or not at all (of an incremental store, as its class answers). The old store leaves
+    /// the coordinator, and its files stay. Nothing may be at the new place yet. Where it fails,
+    /// the old store stays open and the new files are gone. Throws 134070 for a store of another
+    /// coordinator or a place that is taken, 134000 for an unknown type, 134030 for a full disk,
+    /// 134091 for what the other type cannot hold, and for a file with rows of entities that the
+    /// model does not have, which the copy would be without; a `CancellationError` where the task
+    /// that calls it is cancelled. Cost: O(rows), written in one transaction; what is read is let
+    /// go of on the way.
     @discardableResult
     public final func migratePersistentStore(
         _ store: NSPersistentStore, to storeURL: URL, options: [AnyHashable: Any]? = nil,
@@ -73,8 +76,15 @@ extension NSPersistentStoreCoordinator {
         writing.url = draft
         writing.access = store.parameters.file.map { FileAccess(of: $0.path) }
         do {
-            // The draft closes with its rows.
-            try fill(try factory(writing), from: store)
+            if let mirrored = try mirroredFile(of: store, movingTo: parameters) {
+                try Task.checkCancellation()
+                try SQLiteRowStore.copyMirrored(
+                    mirrored, to: draft,
+                    busyMilliseconds: parameters.sqliteOptions.busyMilliseconds, platform: platform)
+            } else {
+                // The draft closes with its rows.
+                try fill(try factory(writing), from: store)
+            }
             // A program's own store may have made its file as it likes.
             writing.access?.apply(to: draft.path)
             try platform.faults.reach("migrate.filled")
@@ -90,6 +100,18 @@ extension NSPersistentStoreCoordinator {
             try? file.destroy(place, isForced: false, timeout: 0, platform: .system)
             throw error
         }
+    }
+
+    /// The file of a store whose mirror is to go on in the new one; nil where it cannot. Without
+    /// its ledger the mirror would take every object for a new one.
+    private func mirroredFile(
+        of store: NSPersistentStore, movingTo parameters: StoreParameters
+    ) throws -> URL? {
+        guard parameters.type == NSSQLiteStoreType, parameters.tracksHistory != false,
+            let rows = store.rowStore as? SQLiteRowStore, rows.keepsHistory,
+            let file = store.parameters.file, try rows.isMirrored()
+        else { return nil }
+        return file
     }
 
     private func fill(_ rows: any RowStore, from store: NSPersistentStore) throws {

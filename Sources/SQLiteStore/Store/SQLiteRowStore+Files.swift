@@ -23,6 +23,29 @@ extension SQLiteRowStore {
         ).run()
     }
 
+    /// Whether a mirror keeps its ledger in the store.
+    public func isMirrored() throws -> Bool {
+        try read { try MirrorTables.exist(in: $0.connection) }
+    }
+
+    /// Makes `draft`, where nothing is, a copy of the mirrored store at `source`, with its keys,
+    /// its history and the mirror's ledger, under an identifier of its own. What the two held when
+    /// they parted the mirror goes on naming alike. Throws as `replace` does. Cost: the same.
+    public static func copyMirrored(
+        _ source: URL, to draft: URL, busyMilliseconds: Int32, platform: Environment
+    ) throws {
+        try replace(draft, with: source, busyMilliseconds: busyMilliseconds, platform: platform)
+        try StoreError.mapping(path: draft.path) {
+            let connection = try Connection(path: draft.path, access: .readWrite)
+            try connection.transaction(.immediate) {
+                var metadata = try StoreMetadata(reading: connection, path: draft.path)
+                try MirrorTables.keepName(metadata.identifier, in: connection)
+                metadata.identifier = platform.randomness.uuid().uuidString
+                try metadata.write(to: connection)
+            }
+        }
+    }
+
     /// Empties the store at `url` and removes its large values; one that is not there is no error.
     /// The file stays as an empty database, in which the next opening makes a store. Throws `.busy`
     /// where somebody holds a lock, unless `isForced`, which removes the file; `.notAStore` for

@@ -24,6 +24,8 @@ struct MirrorTables {
     /// Where mirroring stands in the history, and with which model.
     private static let historyKey = "NSCloudKitMirroringDelegateLastHistoryTokenKey"
     private static let modelKey = "DiptychModelDigest"
+    /// The identifier of the store that this one is a copy of.
+    private static let originKey = "DiptychOriginalIdentifier"
     /// Tables of what the old file alone needs, or that are made anew.
     private static let tablesLeft =
         [HistoryConsumers.table, UnseenEdits.table, DeferredWork.table]
@@ -52,6 +54,15 @@ struct MirrorTables {
         }
         let count = try connection.value("SELECT count(*) FROM (\(waiting))", values)
         return Int(clamping: count?.int64 ?? 0)
+    }
+
+    /// Tells the mirror of a copy by which identifier it named what it did before.
+    static func keepName(_ identifier: String, in connection: Connection) throws {
+        try connection.run(
+            "INSERT INTO ANSCKMETADATAENTRY (Z_ENT, Z_OPT, ZKEY, ZSTRINGVALUE) "
+                + "SELECT 17009, 1, ?, ? WHERE NOT EXISTS "
+                + "(SELECT 1 FROM ANSCKMETADATAENTRY WHERE ZKEY = ?)",
+            [.text(originKey), .text(identifier), .text(originKey)])
     }
 
     /// The last transaction that the mirror has looked at.

@@ -18,6 +18,7 @@ struct ModelSchema {
         "CD_editTimes": "STRING", "CD_countOperations": "STRING", "CD_mirrorWrites": "STRING",
     ]
     private static let ofSealed = ["CD_carriedSeals": "BYTES"]
+    private static let ofUnique = ["CD_staysOutOfShares": "INT64"]
 
     init(_ model: NSManagedObjectModel) throws {
         layout = ModelLayout(model: model)
@@ -65,7 +66,12 @@ struct ModelSchema {
             learn(try mapping.record(named: "a", for: state))
         }
         let type = mapping.recordType(of: entity.number)
-        let more = hasSealed ? Self.extensions.merging(Self.ofSealed) { $1 } : Self.extensions
+        var more = Self.extensions
+        if hasSealed { more.merge(Self.ofSealed) { $1 } }
+        let line = sequence(first: entity.entity) { $0.superentity }
+        if line.contains(where: { !$0.uniquenessConstraints.isEmpty }) {
+            more.merge(Self.ofUnique) { $1 }
+        }
         types[type, default: [:]].merge(more) { former, _ in former }
     }
 

@@ -1,0 +1,39 @@
+import CloudKit
+import CoreData
+import Foundation
+import Testing
+
+/// A mirrored store that an app moves to another place.
+@Suite struct MovedStoreTests {
+    private func settle(_ devices: Device...) async throws {
+        for _ in 0..<2 { for device in devices { _ = try await device.container.sync() } }
+    }
+
+    /// What the mirror knows moves along, so that nothing is sent as new that was sent already; and
+    /// where the former file is mirrored too, the two name alike what both had not sent.
+    @Test func aStoreThatIsMovedGoesOnBeingMirrored() async throws {
+        let service = try LocalService()
+        let desk = try service.container("desk")
+        let phone = try service.container("phone")
+        try desk.write("sent")
+        try await settle(desk, phone)
+        try desk.write("unsent")
+        let former = desk.store
+        desk.container.stopMirroring(former)
+        let coordinator = desk.container.persistentStoreCoordinator
+        let made = try coordinator.migratePersistentStore(
+            former, to: service.folder.appendingPathComponent("moved.sqlite"),
+            options: former.options, type: .sqlite)
+        #expect(made.identifier != former.identifier)
+        #expect(try desk.texts() == ["sent", "unsent"])
+        try coordinator.remove(made)
+        let moved = try service.container("moved")
+        #expect(moved.failure == nil)
+        #expect(moved.store.identifier == made.identifier)
+        try await settle(moved, phone)
+        for device in [moved, phone] { #expect(try device.texts() == ["sent", "unsent"]) }
+        let again = try service.container("desk")
+        try await settle(again, moved, phone)
+        for device in [again, moved, phone] { #expect(try device.texts() == ["sent", "unsent"]) }
+    }
+}

@@ -87,10 +87,8 @@ struct StoreSave {
         for object in gathered.inserted { commit(object, &versions) }
         clearLinks(outcome, &versions, known: gathered, store)
         for (row, values) in outcome.derivedValues {
-            guard let id = store.knownID(row), let object = context.registry.object(id) else {
-                continue
-            }
-            object.take(derived: values)
+            let space = store.space(row.entity)
+            context.registry.object(row.key, in: space)?.take(derived: values)
         }
     }
 

@@ -182,7 +182,7 @@ extension NSManagedObjectContext {
     private func unloadUnchangedMembers() {
         for object in registry.objects where !object.isFault && !object.isInserted {
             for slot in object.toManys.indices where object.toManys[slot].isLoaded {
-                object.toManys[slot].unload()
+                object.rebaseMembers(slot)
             }
         }
     }

@@ -144,6 +144,47 @@ import Testing
         #expect(error.code == .managedObjectValidation)
     }
 
+    /// Errors of the program's rules are counted with the model's, and leave as Foundation's.
+    @Test func rulesOfTheProgramMayThrowSwiftErrors() throws {
+        enum Broken: Error { case rule }
+        final class Strict: NSManagedObject {
+            override func validateForInsert() throws {
+                try super.validateForInsert()
+                throw Broken.rule
+            }
+        }
+        let model = NSManagedObjectModel()
+        model.entities = [TestModel.entity("Strict")]
+        let bench = try Bench(.memory, model: model)
+        _ = Strict(entity: model.entities[0], insertInto: bench.context)
+        var error = #expect(throws: NSError.self) { try bench.context.save() }
+        #expect(error?.userInfo[NSUnderlyingErrorKey] is Broken)
+        _ = Strict(entity: model.entities[0], insertInto: bench.context)
+        error = #expect(throws: NSError.self) { try bench.context.save() }
+        #expect(error?.code == NSValidationMultipleErrorsError)
+        let details = error?.userInfo[NSDetailedErrorsKey] as? [NSError] ?? []
+        #expect(details.count == 2)
+        #expect(details.allSatisfy { $0.userInfo[NSUnderlyingErrorKey] is Broken })
+    }
+
+    @Test func aPolicyOfTheProgramMayThrowASwiftError() throws {
+        enum Undecided: Error { case all }
+        final class Doubtful: NSMergePolicy, @unchecked Sendable {
+            // @unchecked: it holds nothing.
+            override func resolve(mergeConflicts list: [Any]) throws { throw Undecided.all }
+        }
+        let bench = try Bench(.memory)
+        let ada = try bench.person("Ada")
+        try bench.context.save()
+        let other = bench.newContext()
+        other.mergePolicy = Doubtful(merge: .errorMergePolicyType)
+        try bench.twin(ada, in: other).name = "Bea"
+        ada.name = "Cid"
+        try bench.context.save()
+        let error = #expect(throws: NSError.self) { try other.save() }
+        #expect(error?.userInfo[NSUnderlyingErrorKey] is Undecided)
+    }
+
     @Test func aValueCanBeValidatedBeforeItIsSet() throws {
         let bench = try Bench(.memory)
         let person = try bench.person("Ada")

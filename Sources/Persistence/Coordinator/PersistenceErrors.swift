@@ -116,6 +116,19 @@ enum PersistenceErrors {
         return make(code(for: failure.code), failure.message, userInfo)
     }
 
+    /// An error as one of Foundation's, as all are on Apple's platforms once they went through Core
+    /// Data: `catch let error as NSError` takes no others here, and a function that catches nothing
+    /// else would end the program. A Swift error of the program's is the underlying one.
+    static func bridged(_ error: any Error) -> any Error {
+        let value: Any = error
+        if value is NSError || error is CancellationError { return error }
+        let known = error as NSError
+        var userInfo = known.userInfo
+        userInfo[NSUnderlyingErrorKey] = error
+        userInfo[NSLocalizedDescriptionKey] = known.localizedDescription
+        return NSError(domain: known.domain, code: known.code, userInfo: userInfo)
+    }
+
     private static func taken(_ violation: UniquenessViolation) -> NSError {
         make(
             NSManagedObjectConstraintMergeError,

@@ -58,7 +58,7 @@ extension NSManagedObject {
                 // An override may let pass what no row can take.
                 if let misfit = extras?.misfits[name] { throw misfitError(name, misfit) }
             } catch {
-                errors.append(error as NSError)
+                errors.append(PersistenceErrors.bridged(error) as NSError)
             }
         }
         return errors

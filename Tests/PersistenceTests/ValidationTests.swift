@@ -194,4 +194,41 @@ import Testing
         }
         #expect(error.code == NSValidationNumberTooLargeError)
     }
+
+    /// The value that is passed is looked at, whatever the object has.
+    @Test func linksCanBeValidatedBeforeTheyAreSet() throws {
+        let model = TestModel.make()
+        let person = try #require(model.entitiesByName["Person"])
+        try #require(person.relationshipsByName["department"]).isOptional = false
+        let members = try #require(
+            model.entitiesByName["Project"]?.relationshipsByName["members"])
+        (members.minCount, members.maxCount, members.isOptional) = (1, 2, false)
+        let bench = try Bench(.memory, model: model)
+        let sales = try bench.make("Department", "Sales")
+        let people = try ["Ada", "Bea", "Cid"].map { try bench.person($0) }
+        for person in people { person.department = sales }
+        let project = try bench.make("Project")
+        project.setValue([people[0]] as Set, forKey: "members")
+        try bench.context.save()
+        func code(_ object: NSManagedObject, _ value: Any?, _ key: String) -> Int? {
+            do {
+                try object.validateValue(value, forKey: key)
+                return nil
+            } catch {
+                return (error as NSError).code
+            }
+        }
+        let missing = NSValidationMissingMandatoryPropertyError
+        let tooMany = NSValidationRelationshipExceedsMaximumCountError
+        #expect(code(people[0], nil, "department") == missing)
+        #expect(code(people[0], sales, "department") == nil)
+        #expect(code(project, Set<NSManagedObject>(), "members") == missing)
+        #expect(code(project, nil, "members") == missing)
+        #expect(code(project, Set(people[..<2]), "members") == nil)
+        #expect(code(project, Set(people), "members") == tooMany)
+        #expect(code(project, NSSet(array: people), "members") == tooMany)
+        bench.context.refresh(people[0], mergeChanges: false)
+        #expect(code(people[0], nil, "department") == missing)
+        #expect(code(people[0], sales, "department") == nil)
+    }
 }

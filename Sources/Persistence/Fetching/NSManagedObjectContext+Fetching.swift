@@ -233,7 +233,7 @@ extension NSManagedObjectContext {
             query.includesSubentities = template.includesSubentities
             query.predicate = try template.predicateText.map { text in
                 let variables: [String: Any?] = [
-                    "FETCH_SOURCE": object, "FETCHED_PROPERTY": property,
+                    "FETCH_SOURCE": object, "FETCHED_PROPERTY": DescribedProperty(property),
                 ]
                 let bound = node(of: try NSPredicate.parse(text)).substituting(variables)
                 return try bound.mapExpressions(Self.computed).predicate
@@ -251,6 +251,29 @@ extension NSManagedObjectContext {
     fileprivate static func computed(_ expression: ExpressionNode) throws -> ExpressionNode {
         guard case .path(from: .constant, _) = expression else { return expression }
         return .constant(try value(of: expression, with: nil))
+    }
+}
+
+/// A fetched property as the predicate of its own request reads it:
+/// `$FETCHED_PROPERTY.userInfo.key`.
+private final class DescribedProperty: KeyValueReading {
+    private let property: NSFetchedPropertyDescription
+
+    init(_ property: NSFetchedPropertyDescription) { self.property = property }
+
+    func value(forKey key: String) throws -> Any? {
+        switch key {
+        case "name": return property.name
+        case "userInfo": return property.userInfo
+        case "versionHashModifier": return property.versionHashModifier
+        case "renamingIdentifier": return property.renamingIdentifier
+        case "isOptional": return property.isOptional
+        case "isTransient": return property.isTransient
+        default:
+            throw EvaluationError(
+                .unknownKey, "A fetched property has no property \(key) to read.",
+                fields: ["key": key])
+        }
     }
 }
 

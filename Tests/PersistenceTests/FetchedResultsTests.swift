@@ -116,7 +116,7 @@ import Testing
         let second = controller.fetchedObjects ?? []
         #expect(Array(second.prefix(3)) == first && second.count == 4)
         #expect(second.last?.value(forKey: "serial") as? Int == 0)
-        first.first.map(bench.context.delete)
+        bench.context.delete(try #require(first.first))
         bench.context.processPendingChanges()
         #expect(controller.fetchedObjects == Array(second.dropFirst()))
     }

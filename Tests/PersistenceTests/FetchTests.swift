@@ -206,6 +206,19 @@ import Testing
         #expect(ada.value(forKey: "namesakes") as? [Person] == [other])
     }
 
+    /// `catch let error as NSError` takes them.
+    @Test(arguments: ["name > 3", "name MATCHES '('", "name == $NOBODY"])
+    func whatCannotBeEvaluatedIsAnErrorOfFoundation(_ format: String) throws {
+        let bench = try Bench(.memory)
+        try bench.person("Ada")
+        let request = NSFetchRequest<Person>(entityName: "Person")
+        request.predicate = NSPredicate(format: format)
+        var error = #expect(throws: NSError.self) { try bench.context.fetch(request) }
+        #expect(error?.domain == NSCocoaErrorDomain && error?.code == NSCoreDataError)
+        error = #expect(throws: NSError.self) { try bench.context.count(for: request) }
+        #expect(error?.domain == NSCocoaErrorDomain && error?.code == NSCoreDataError)
+    }
+
     /// What the description says is read when the property is.
     @Test(arguments: StoreKind.allCases)
     func aFetchedPropertyAsksForItsDescription(_ kind: StoreKind) throws {

@@ -1,5 +1,6 @@
 internal import Foundation
 internal import ObjectModel
+internal import Predicates
 internal import SQLiteDriver
 internal import Stores
 
@@ -122,10 +123,18 @@ enum PersistenceErrors {
     static func bridged(_ error: any Error) -> any Error {
         let value: Any = error
         if value is NSError || error is CancellationError { return error }
+        if let failure = error as? EvaluationError {
+            var userInfo: [String: Any] = failure.fields
+            userInfo[NSUnderlyingErrorKey] = failure
+            return make(NSCoreDataError, failure.message, userInfo)
+        }
         let known = error as NSError
         var userInfo = known.userInfo
         userInfo[NSUnderlyingErrorKey] = error
-        userInfo[NSLocalizedDescriptionKey] = known.localizedDescription
+        if userInfo[NSLocalizedDescriptionKey] == nil {
+            let text = error is any LocalizedError ? nil : value as? any CustomStringConvertible
+            userInfo[NSLocalizedDescriptionKey] = text?.description ?? known.localizedDescription
+        }
         return NSError(domain: known.domain, code: known.code, userInfo: userInfo)
     }
 

@@ -11,6 +11,14 @@ extension NSManagedObjectContext {
     /// changed object. Throws 134060 for an entity, result type or key path that is not there,
     /// 134091 for what no store can answer, and the stores' failures (134180 and others).
     public final func fetch<T>(_ request: NSFetchRequest<T>) throws -> [T] {
+        do {
+            return try found(request)
+        } catch {
+            throw PersistenceErrors.bridged(error)
+        }
+    }
+
+    private func found<T>(_ request: NSFetchRequest<T>) throws -> [T] {
         if QueueGuard.isOn { checkQueue() }
         if let type = T.self as? NSManagedObject.Type { KnownClasses.note(type) }
         let typed: [T]?
@@ -81,6 +89,14 @@ extension NSManagedObjectContext {
     ///
     /// Cost: one query. Throws as `fetch` does.
     public final func count<T>(for request: NSFetchRequest<T>) throws -> Int {
+        do {
+            return try counted(request)
+        } catch {
+            throw PersistenceErrors.bridged(error)
+        }
+    }
+
+    private func counted<T>(_ request: NSFetchRequest<T>) throws -> Int {
         let query = try query(for: request)
         if request.choice.resultType == .dictionaryResultType {
             return try DictionaryFetch(request.choice, query, in: self).run().count

@@ -206,6 +206,42 @@ import Testing
         #expect(ada.value(forKey: "namesakes") as? [Person] == [other])
     }
 
+    /// `catch let error as NSError` takes them.
+    @Test(arguments: ["name > 3", "name MATCHES '('", "name == $NOBODY"])
+    func whatCannotBeEvaluatedIsAnErrorOfFoundation(_ format: String) throws {
+        let bench = try Bench(.memory)
+        try bench.person("Ada")
+        let request = NSFetchRequest<Person>(entityName: "Person")
+        request.predicate = NSPredicate(format: format)
+        var error = #expect(throws: NSError.self) { try bench.context.fetch(request) }
+        #expect(error?.domain == NSCocoaErrorDomain && error?.code == NSCoreDataError)
+        error = #expect(throws: NSError.self) { try bench.context.count(for: request) }
+        #expect(error?.domain == NSCocoaErrorDomain && error?.code == NSCoreDataError)
+    }
+
+    /// What the description says is read when the property is.
+    @Test(arguments: StoreKind.allCases)
+    func aFetchedPropertyAsksForItsDescription(_ kind: StoreKind) throws {
+        let model = TestModel.make()
+        let property = NSFetchedPropertyDescription()
+        property.name = "others"
+        property.userInfo = ["search": "ob"]
+        property.template = FetchRequestTemplate(
+            name: "others", entityName: "Person",
+            predicateText: "name CONTAINS $FETCHED_PROPERTY.userInfo.search "
+                + "AND SELF != $FETCH_SOURCE")
+        try #require(model.entitiesByName["Person"]).declaredProperties.append(property)
+        let bench = try Bench(kind, model: model)
+        let (ada, bob) = (try bench.person("Ada"), try bench.person("Bob"))
+        try bench.context.save()
+        #expect(ada.value(forKey: "others") as? [Person] == [bob])
+        property.userInfo = ["search": "none"]
+        bench.context.refresh(ada, mergeChanges: false)
+        #expect(ada.value(forKey: "others") as? [Person] == [])
+        ada.name = "Eve"
+        try bench.context.save()
+    }
+
     /// In a process of its own, which an overflow would end.
     @Test func aLimitMayBeAnyNumber() async {
         await #expect(processExitsWith: .success) {

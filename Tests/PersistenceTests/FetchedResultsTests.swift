@@ -93,6 +93,37 @@ import Testing
         #expect(throws: NSError.self) { try unknown.performFetch() }
     }
 
+    /// As below SwiftUI's `@FetchRequest(sortDescriptors: [])`.
+    @Test func resultsWithoutAnOrderTakeNewObjectsAtTheEnd() throws {
+        let bench = try Bench(.sqlite, model: ShelfModel.make())
+        func item(_ serial: Int) throws {
+            try bench.make("Item").setValue(serial, forKey: "serial")
+        }
+        for serial in [3, 1, 2] { try item(serial) }
+        try bench.context.save()
+        let request = NSFetchRequest<NSManagedObject>(entityName: "Item")
+        request.sortDescriptors = []
+        let controller = Controller(
+            fetchRequest: request, managedObjectContext: bench.context,
+            sectionNameKeyPath: nil, cacheName: nil)
+        let follower = Follower()
+        controller.delegate = follower
+        try controller.performFetch()
+        let first = controller.fetchedObjects ?? []
+        #expect(first.count == 3)
+        try item(0)
+        bench.context.processPendingChanges()
+        let second = controller.fetchedObjects ?? []
+        #expect(Array(second.prefix(3)) == first && second.count == 4)
+        #expect(second.last?.value(forKey: "serial") as? Int == 0)
+        bench.context.delete(try #require(first.first))
+        bench.context.processPendingChanges()
+        #expect(controller.fetchedObjects == Array(second.dropFirst()))
+    }
+
+    /// Follows a controller, which takes changes in only then.
+    private final class Follower: NSObject, NSFetchedResultsControllerDelegate {}
+
     @Test func mistakesEndTheProgramWithApplesWords() async {
         let unsorted = await #expect(
             processExitsWith: .failure, observing: [\.standardErrorContent]

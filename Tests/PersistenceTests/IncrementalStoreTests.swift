@@ -95,9 +95,11 @@ import Testing
         let library = try fixture.open()
         let ada = try #require(try library.all("Author", "name == 'Ada'").first)
         fixture.service.state.withLock { $0.isDown = true }
-        #expect(throws: FakeService.Unreachable.self) { try library.all("Author") }
+        var error = #expect(throws: NSError.self) { try library.all("Author") }
+        #expect(error?.userInfo[NSUnderlyingErrorKey] is FakeService.Unreachable)
         ada.setValue("Eve", forKey: "name")
-        #expect(throws: FakeService.Unreachable.self) { try library.context.save() }
+        error = #expect(throws: NSError.self) { try library.context.save() }
+        #expect(error?.userInfo[NSUnderlyingErrorKey] is FakeService.Unreachable)
         #expect(ada.hasChanges)
         fixture.service.state.withLock { $0.isDown = false }
         try library.context.save()

@@ -200,12 +200,13 @@ final class CancellingPolicy: NSEntityMigrationPolicy, @unchecked Sendable {
         let (old, new) = (try MigrationBench(), try MigrationBench())
         try old.fill(first, fill)
         let manager = manager()
-        #expect(throws: CancellingPolicy.Enough.self) {
+        let error = #expect(throws: NSError.self) {
             try manager.migrateStore(
                 from: old.url, type: .sqlite,
                 mapping: mapping(policy: NSStringFromClass(CancellingPolicy.self)), to: new.url,
                 type: .sqlite)
         }
+        #expect(error?.userInfo[NSUnderlyingErrorKey] is CancellingPolicy.Enough)
         #expect(manager.migrationProgress > 0 && manager.migrationProgress < 1)
         #expect(new.names.isEmpty)
     }

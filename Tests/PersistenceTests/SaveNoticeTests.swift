@@ -34,6 +34,7 @@ import Testing
             let told = try notices(name, of: bench.context) { try bench.context.save() }
             let token = told.first?[NSPersistentHistoryTokenKey] as? NSPersistentHistoryToken
             #expect(token == bench.coordinator.currentPersistentHistoryToken(fromStores: nil))
+            #expect(told.first?["newChangeToken"] as? NSPersistentHistoryToken == token)
             #expect(told.count == 1 && told[0][NSManagedObjectContextQueryGenerationKey] == nil)
         }
     }

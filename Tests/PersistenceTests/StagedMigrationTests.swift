@@ -91,7 +91,10 @@ import Testing
         let manager = stages(NSMutableArray())
         let custom = try #require(manager.stages[1] as? NSCustomMigrationStage)
         custom.willMigrateHandler = { _, _ in throw Stop() }
-        #expect(throws: Stop.self) { try bench.open(five, options: options(manager)) { _ in } }
+        let error = #expect(throws: NSError.self) {
+            try bench.open(five, options: options(manager)) { _ in }
+        }
+        #expect(error?.userInfo[NSUnderlyingErrorKey] is Stop)
         try bench.open(two, options: [:]) { context throws in
             #expect(try context.all("Note").count == 1)
         }

@@ -140,11 +140,11 @@ import Testing
         #expect(
             seen == [
                 "Checkpoint", "WillCloseUndoGroup", "DidCloseUndoGroup", "Checkpoint",
-                "WillUndoChange", "DidUndoChange",
+                "WillUndoChange", "Checkpoint", "DidUndoChange",
             ])
         seen = []
         manager.redo()
-        #expect(seen == ["Checkpoint", "WillRedoChange", "DidRedoChange"])
+        #expect(seen == ["Checkpoint", "WillRedoChange", "Checkpoint", "DidRedoChange"])
     }
 
     @Test func registrationCanBeOff() {

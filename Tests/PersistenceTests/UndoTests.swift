@@ -158,6 +158,116 @@ import Testing
             try bench.newContext().count(for: NSFetchRequest<Person>(entityName: "Person")) == 0)
     }
 
+    /// Lets somebody else give a project a name, an owner and a member, and merges that.
+    private func changeElsewhere(
+        _ project: NSManagedObject, for ada: Person, _ bench: Bench
+    ) throws {
+        let other = bench.newContext()
+        let (twin, twinOfAda) = (try bench.twin(project, in: other), try bench.twin(ada, in: other))
+        twin.setValue("theirs", forKey: "name")
+        twin.setValue(twinOfAda, forKey: "owner")
+        twin.setValue([twinOfAda] as Set, forKey: "members")
+        try other.save()
+        bench.context.performAndWait {}
+    }
+
+    /// The project shows what was changed elsewhere, agrees with its other ends, and can be saved.
+    private func expectTheirs(
+        _ project: NSManagedObject, of ada: Person, _ bench: Bench
+    ) throws {
+        #expect(project.value(forKey: "name") as? String == "theirs")
+        #expect(project.value(forKey: "owner") as? Person === ada)
+        #expect(bench.names(project.value(forKey: "members")) == ["Ada"])
+        #expect(bench.names(ada.value(forKey: "owned")) == ["theirs"])
+        #expect(bench.names(ada.value(forKey: "projects")) == ["theirs"])
+        #expect(!project.hasChanges)
+        group(bench) { project.setValue("ours", forKey: "name") }
+        try bench.context.save()
+        let stored = try bench.twin(project, in: bench.newContext())
+        #expect(stored.value(forKey: "name") as? String == "ours")
+        #expect(bench.names(stored.value(forKey: "members")) == ["Ada"])
+    }
+
+    @Test(arguments: StoreKind.allCases)
+    func aDeletionThatIsTakenBackShowsWhatOthersSaved(_ kind: StoreKind) throws {
+        let bench = try bench(kind)
+        let ada = try bench.person("Ada")
+        let project = try bench.make("Project", "own")
+        try group(bench) { try bench.context.save() }
+        bench.context.automaticallyMergesChangesFromParent = true
+        group(bench) {
+            bench.context.delete(project)
+            bench.context.processPendingChanges()
+        }
+        try changeElsewhere(project, for: ada, bench)
+        #expect(project.isDeleted)
+        bench.context.undo()
+        #expect(!project.isDeleted)
+        try expectTheirs(project, of: ada, bench)
+    }
+
+    @Test(arguments: StoreKind.allCases)
+    func anInsertionThatIsDoneAgainShowsWhatOthersSaved(_ kind: StoreKind) throws {
+        let bench = try bench(kind)
+        let ada = try bench.person("Ada")
+        try group(bench) { try bench.context.save() }
+        bench.context.automaticallyMergesChangesFromParent = true
+        var project = NSManagedObject()
+        try group(bench) { project = try bench.make("Project", "own") }
+        try bench.context.save()
+        bench.context.undo()
+        #expect(project.isDeleted)
+        try changeElsewhere(project, for: ada, bench)
+        bench.context.redo()
+        #expect(!project.isDeleted)
+        try expectTheirs(project, of: ada, bench)
+    }
+
+    /// Changes that were made before the deletion stay on top.
+    @Test(arguments: StoreKind.allCases)
+    func aDeletionThatIsTakenBackKeepsEarlierChanges(_ kind: StoreKind) throws {
+        let bench = try bench(kind)
+        let ada = try bench.person("Ada")
+        try group(bench) { try bench.context.save() }
+        bench.context.automaticallyMergesChangesFromParent = true
+        group(bench) { ada.age = 30 }
+        group(bench) {
+            bench.context.delete(ada)
+            bench.context.processPendingChanges()
+        }
+        let other = bench.newContext()
+        try bench.twin(ada, in: other).name = "Bea"
+        try other.save()
+        bench.context.performAndWait {}
+        bench.context.undo()
+        #expect(ada.name == "Bea" && ada.age == 30 && ada.hasChanges)
+        try bench.context.save()
+        let stored = try bench.twin(ada, in: bench.newContext())
+        #expect(stored.name == "Bea" && stored.age == 30)
+    }
+
+    /// A program's action is undone as a whole, with what it changes in the context.
+    @Test(arguments: [true, false])
+    func whatAnActionOfTheProgramChangesCanBeRedone(groupsByEvent: Bool) throws {
+        let bench = try bench(.memory)
+        let ada = try bench.person("Ada")
+        try group(bench) { try bench.context.save() }
+        let manager = try #require(bench.context.undoManager)
+        manager.removeAllActions()
+        manager.groupsByEvent = groupsByEvent
+        manager.beginUndoGrouping()
+        manager.registerUndo(withTarget: ada) { $0.name = "Bea" }
+        manager.endUndoGrouping()
+        manager.undo()
+        #expect(ada.name == "Bea" && manager.redoCount == 1 && manager.undoCount == 0)
+        bench.context.processPendingChanges()
+        #expect(manager.canRedo && manager.redoCount == 1 && manager.undoCount == 0)
+        manager.redo()
+        #expect(ada.name == "Ada" && manager.canUndo)
+        manager.undo()
+        #expect(ada.name == "Bea")
+    }
+
     @Test func cascadesAreOneStep() throws {
         let bench = try bench(.sqlite)
         let list = try bench.make("Playlist", "Best")

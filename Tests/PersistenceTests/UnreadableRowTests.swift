@@ -249,11 +249,12 @@ import Testing
         reader.automaticallyMergesChangesFromParent = true
         let twin = try reader.performAndWait { try reader.existingObject(with: doomed.objectID) }
 
+        // Its store, which cannot look ahead, writes last, since the save meets it first.
+        let person = NSEntityDescription.insertNewObject(forEntityName: "Person", into: context)
+        person.setValue("p", forKey: "name")
         context.delete(doomed)
         let song = NSEntityDescription.insertNewObject(forEntityName: "Song", into: context)
         song.setValue("s", forKey: "name")
-        let person = NSEntityDescription.insertNewObject(forEntityName: "Person", into: context)
-        person.setValue("p", forKey: "name")
         let told = Told()
         let observer = NotificationCenter.default.addObserver(
             forName: .NSManagedObjectContextDidSave, object: context, queue: nil

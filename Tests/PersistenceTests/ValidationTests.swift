@@ -144,6 +144,47 @@ import Testing
         #expect(error.code == .managedObjectValidation)
     }
 
+    /// Errors of the program's rules are counted with the model's, and leave as Foundation's.
+    @Test func rulesOfTheProgramMayThrowSwiftErrors() throws {
+        enum Broken: Error { case rule }
+        final class Strict: NSManagedObject {
+            override func validateForInsert() throws {
+                try super.validateForInsert()
+                throw Broken.rule
+            }
+        }
+        let model = NSManagedObjectModel()
+        model.entities = [TestModel.entity("Strict")]
+        let bench = try Bench(.memory, model: model)
+        _ = Strict(entity: model.entities[0], insertInto: bench.context)
+        var error = #expect(throws: NSError.self) { try bench.context.save() }
+        #expect(error?.userInfo[NSUnderlyingErrorKey] is Broken)
+        _ = Strict(entity: model.entities[0], insertInto: bench.context)
+        error = #expect(throws: NSError.self) { try bench.context.save() }
+        #expect(error?.code == NSValidationMultipleErrorsError)
+        let details = error?.userInfo[NSDetailedErrorsKey] as? [NSError] ?? []
+        #expect(details.count == 2)
+        #expect(details.allSatisfy { $0.userInfo[NSUnderlyingErrorKey] is Broken })
+    }
+
+    @Test func aPolicyOfTheProgramMayThrowASwiftError() throws {
+        enum Undecided: Error { case all }
+        final class Doubtful: NSMergePolicy, @unchecked Sendable {
+            // @unchecked: it holds nothing.
+            override func resolve(mergeConflicts list: [Any]) throws { throw Undecided.all }
+        }
+        let bench = try Bench(.memory)
+        let ada = try bench.person("Ada")
+        try bench.context.save()
+        let other = bench.newContext()
+        other.mergePolicy = Doubtful(merge: .errorMergePolicyType)
+        try bench.twin(ada, in: other).name = "Bea"
+        ada.name = "Cid"
+        try bench.context.save()
+        let error = #expect(throws: NSError.self) { try other.save() }
+        #expect(error?.userInfo[NSUnderlyingErrorKey] is Undecided)
+    }
+
     @Test func aValueCanBeValidatedBeforeItIsSet() throws {
         let bench = try Bench(.memory)
         let person = try bench.person("Ada")
@@ -152,5 +193,42 @@ import Testing
             try person.validateValue(500, forKey: "age")
         }
         #expect(error.code == NSValidationNumberTooLargeError)
+    }
+
+    /// The value that is passed is looked at, whatever the object has.
+    @Test func linksCanBeValidatedBeforeTheyAreSet() throws {
+        let model = TestModel.make()
+        let person = try #require(model.entitiesByName["Person"])
+        try #require(person.relationshipsByName["department"]).isOptional = false
+        let members = try #require(
+            model.entitiesByName["Project"]?.relationshipsByName["members"])
+        (members.minCount, members.maxCount, members.isOptional) = (1, 2, false)
+        let bench = try Bench(.memory, model: model)
+        let sales = try bench.make("Department", "Sales")
+        let people = try ["Ada", "Bea", "Cid"].map { try bench.person($0) }
+        for person in people { person.department = sales }
+        let project = try bench.make("Project")
+        project.setValue([people[0]] as Set, forKey: "members")
+        try bench.context.save()
+        func code(_ object: NSManagedObject, _ value: Any?, _ key: String) -> Int? {
+            do {
+                try object.validateValue(value, forKey: key)
+                return nil
+            } catch {
+                return (error as NSError).code
+            }
+        }
+        let missing = NSValidationMissingMandatoryPropertyError
+        let tooMany = NSValidationRelationshipExceedsMaximumCountError
+        #expect(code(people[0], nil, "department") == missing)
+        #expect(code(people[0], sales, "department") == nil)
+        #expect(code(project, Set<NSManagedObject>(), "members") == missing)
+        #expect(code(project, nil, "members") == missing)
+        #expect(code(project, Set(people[..<2]), "members") == nil)
+        #expect(code(project, Set(people), "members") == tooMany)
+        #expect(code(project, NSSet(array: people), "members") == tooMany)
+        bench.context.refresh(people[0], mergeChanges: false)
+        #expect(code(people[0], nil, "department") == missing)
+        #expect(code(people[0], sales, "department") == nil)
     }
 }

@@ -21,6 +21,22 @@ import Testing
         #expect(try !holds("NOT (\(format))"))
     }
 
+    /// As in a database, where both are the same real.
+    @Test(arguments: [
+        "$price == 12345.6789", "$price >= 12345.6789", "$price <= 12345.6789",
+        "NOT $price != 12345.6789", "$price IN {1.5, 12345.6789}",
+        "$price BETWEEN {12345.6789, 20000.5}", "$price < 12345.67890000001",
+        "$price + 0.1 == 12345.7789", "$small == 0.000001", "$small < 1e-5",
+    ])
+    func aDecimalEqualsTheRealThatIsSpeltLikeIt(format: String) throws {
+        let numbers: [String: Any] = [
+            "price": NSDecimalNumber(string: "12345.6789"),
+            "small": NSDecimalNumber(string: "0.000001"),
+        ]
+        let predicate = NSPredicate(format: format).withSubstitutionVariables(numbers)
+        #expect(predicate.evaluate(with: Person.anna))
+    }
+
     @Test(arguments: [
         "name ==[c] 'ANNA'", "boss.name ==[d] 'Zoe'", "boss.name ==[cd] 'zOE'",
         "name BEGINSWITH 'An'", "name BEGINSWITH[c] 'aN'", "name ENDSWITH 'na'",

@@ -124,7 +124,10 @@ extension NSManagedObjectContext {
     private func mergeUpdate(
         of id: NSManagedObjectID, among updated: Set<Reference> = []
     ) -> Bool {
-        guard let object = registry.object(id), !object.isInserted, !object.isDeleted else {
+        guard let object = registry.object(id), !object.isInserted else { return false }
+        guard !object.isDeleted else {
+            // Left as it is, unless its deletion is taken back.
+            object.state.insert(.outdated)
             return false
         }
         pending.note(.refreshedNow, of: object)
@@ -179,7 +182,7 @@ extension NSManagedObjectContext {
     private func unloadUnchangedMembers() {
         for object in registry.objects where !object.isFault && !object.isInserted {
             for slot in object.toManys.indices where object.toManys[slot].isLoaded {
-                object.toManys[slot].unload()
+                object.rebaseMembers(slot)
             }
         }
     }

@@ -146,6 +146,8 @@ extension NSManagedObjectContext {
         var event = event
         var tokens: [AnyHashable: Any] = [:]
         tokens[NSPersistentHistoryTokenKey] = saved.historyToken
+        // Apple's contexts tell it under a key that has no public name.
+        tokens["newChangeToken"] = saved.historyToken
         // A save moves a pinned context on to what is present.
         tokens[NSManagedObjectContextQueryGenerationKey] =
             queryGenerationToken.map { _ in NSQueryGenerationToken.current }

@@ -4,14 +4,21 @@ internal import Stores
 
 // Saving.
 extension NSManagedObjectContext {
-    /// Writes all changes to the stores, or to the parent context; everything or nothing for each
-    /// store.
+    /// Writes all changes to the stores, or to the parent context; everything or nothing, also
+    /// where several stores take part. Only a disk that fails while their transactions end can
+    /// leave some of them written: what these took is no change any more then.
     ///
     /// Throws validation errors (1550…1690), merge conflicts (133020), constraint conflicts
     /// (133021) and the stores' failures; the changes stay then, to be corrected or rolled back.
     /// Cost: O(changed objects); one transaction for each store, in it a run of a compiled
     /// statement for each row or ten new ones, and one for some dozens of rows of the history.
-    public final func save() throws { try save(validating: true) }
+    public final func save() throws {
+        do {
+            try save(validating: true)
+        } catch {
+            throw PersistenceErrors.bridged(error)
+        }
+    }
 
     /// `validating` says whether the model's rules are looked at. Throws as `save()` does.
     final func save(validating: Bool) throws {
@@ -70,7 +77,9 @@ extension NSManagedObjectContext {
                     // Its values went with its row: what they lack is not what is wrong.
                     throw PersistenceErrors.missingObject(object.objectID)
                 }
-            } catch let error as NSError {
+            } catch {
+                // The program's own rules may throw Swift errors.
+                let error = PersistenceErrors.bridged(error) as NSError
                 let several = error.code == NSValidationMultipleErrorsError
                 let details = error.userInfo[NSDetailedErrorsKey] as? [NSError]
                 errors += several ? details ?? [error] : [error]

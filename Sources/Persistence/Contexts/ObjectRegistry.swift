@@ -25,8 +25,13 @@ struct ObjectRegistry {
         guard let space = id.space else {
             return unsavedObjects.object(RegisteredObjectTable.key(of: id))
         }
-        if let known = shelves[ObjectIdentifier(space)]?.object(id.key) { return known }
-        return unsavedObject(id.key, in: space)
+        return object(id.key, in: space)
+    }
+
+    /// The object of a row, also where neither has an ID yet.
+    func object(_ key: Int64, in space: ObjectIDTable) -> NSManagedObject? {
+        if let known = shelves[ObjectIdentifier(space)]?.object(key) { return known }
+        return unsavedObject(key, in: space)
     }
 
     /// The objects of several keys of a space, in their order; nil where none is here.

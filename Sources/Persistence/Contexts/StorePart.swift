@@ -38,10 +38,22 @@ final class StorePart {
         }
     }
 
-    /// Writes the objects in one transaction. No code of the program runs within it, but that of a
-    /// store of its own.
+    /// The order in which the parts of a save are written, each within the one before: first the
+    /// stores that can take back what they wrote, programs' own stores last.
+    ///
+    /// Stores that lock are in the same order in all saves, so that none waits for another one.
+    static func inWritingOrder(_ parts: [StorePart]) -> [StorePart] {
+        let undoable = parts.filter { $0.store.rowStore.takesBackSaves }
+        let others = parts.filter { !$0.store.rowStore.takesBackSaves }
+        return undoable.sorted { $0.store.identifier < $1.store.identifier }
+            + others.filter { !$0.store.namesRowsItself }
+            + others.filter { $0.store.namesRowsItself }
+    }
+
+    /// Writes the objects in one transaction, and lets `others` write before it ends. No code of
+    /// the program runs within it, but that of a store of its own.
     func write(
-        for context: NSManagedObjectContext
+        for context: NSManagedObjectContext, beside others: (() throws -> Void)? = nil
     ) throws -> (gathered: ChangeSetBuilder, outcome: SaveOutcome) {
         do {
             return try store.rowStore.writing { writer in
@@ -54,7 +66,7 @@ final class StorePart {
                 try checkLoneEnds(of: gathered)
                 // Before others can see the rows, so that nobody makes other IDs for them.
                 publish(gathered)
-                let outcome = try store.write(gathered, of: context, by: writer)
+                let outcome = try write(gathered, of: context, by: writer, beside: others)
                 gathered.forgetChanges()
                 return (gathered, outcome)
             }
@@ -62,6 +74,23 @@ final class StorePart {
             withdraw()
             throw error
         }
+    }
+
+    /// A store that cannot take back what it wrote looks whether it can write, lets the others
+    /// write, and writes then.
+    private func write(
+        _ gathered: ChangeSetBuilder, of context: NSManagedObjectContext,
+        by writer: any RowWriting, beside others: (() throws -> Void)?
+    ) throws -> SaveOutcome {
+        guard let others else { return try store.write(gathered, of: context, by: writer) }
+        guard store.rowStore.takesBackSaves else {
+            try store.rowStore.check(gathered.changes)
+            try others()
+            return try store.write(gathered, of: context, by: writer)
+        }
+        let outcome = try store.write(gathered, of: context, by: writer)
+        try others()
+        return outcome
     }
 
     /// A link without inverse to a row that somebody deleted, while this context heard nothing of
@@ -123,12 +152,6 @@ final class StorePart {
             rest = rest[end...]
         }
         published = []
-    }
-
-    /// Takes back the rows of new objects once `work` is done, which may still ask for them.
-    func releasingRows(_ work: () throws -> Void) rethrows {
-        defer { releaseRows() }
-        try work()
     }
 
     /// Takes back the rows of new objects, which were not written.

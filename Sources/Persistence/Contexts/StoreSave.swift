@@ -2,11 +2,12 @@ internal import Foundation
 internal import ObjectModel
 internal import Stores
 
-/// One save of a root context: store by store, asking the merge policy where others were faster.
+/// One save of a root context: all stores together, asking the merge policy where others were
+/// faster.
 struct StoreSave {
     let context: NSManagedObjectContext
     let coordinator: NSPersistentStoreCoordinator
-    /// What was written so far, also where a later store failed.
+    /// What was written so far, also where a store failed after others had ended.
     private(set) var saved = SavedObjects()
 
     init(context: NSManagedObjectContext, coordinator: NSPersistentStoreCoordinator) {
@@ -15,12 +16,44 @@ struct StoreSave {
     }
 
     mutating func run() throws {
-        for part in try parts() {
-            do {
-                try save(part)
-            } catch {
-                throw PersistenceErrors.translate(error)
+        do {
+            try runInRounds()
+        } catch {
+            throw PersistenceErrors.translate(error)
+        }
+    }
+
+    private mutating func runInRounds() throws {
+        var written: [NSPersistentStore] = []
+        // Each round resolves at least one conflict; others may appear meanwhile.
+        for _ in 0...context.pending.objects.count + 16 {
+            let rest = try parts().filter { part in !written.contains { $0 === part.store } }
+            let attempt = SaveAttempt(rest, of: context)
+            let refusal = attempt.run()
+            for part in attempt.written {
+                written.append(part.store)
+                commit(part.gathered, part.outcome, part.store)
             }
+            guard let refusal else { return }
+            try settle(refusal, of: attempt)
+        }
+        throw PersistenceErrors.make(
+            NSPersistentStoreSaveConflictsError,
+            "The conflicts of the save could not be resolved; refresh the objects and save again.")
+    }
+
+    /// Brings what a store refused before the merge policy, outside of all transactions.
+    private func settle(_ refusal: any Error, of attempt: SaveAttempt) throws {
+        // The policy may still ask for the rows of new objects.
+        defer { attempt.releaseRows() }
+        guard let store = attempt.refusing else { throw refusal }
+        let resolution = ConflictResolution(context: context, store: store)
+        switch refusal {
+        case let conflicts as SaveConflicts: try resolution.resolve(conflicts)
+        case let violation as UniquenessViolation:
+            try resolution.resolve(violation)
+            try context.prepareChangedByPolicy()
+        default: throw refusal
         }
     }
 
@@ -42,35 +75,7 @@ struct StoreSave {
             part.add(object)
         }
         for part in parts { part.hasDeletions = hasDeletions }
-        return parts
-    }
-
-    private mutating func save(_ part: StorePart) throws {
-        let store = part.store
-        let resolution = ConflictResolution(context: context, store: store)
-        var part = part
-        // Each round resolves at least one conflict; others may appear meanwhile.
-        for _ in 0...context.pending.objects.count + 16 {
-            do {
-                let (gathered, outcome) = try part.write(for: context)
-                return commit(gathered, outcome, store)
-            } catch let conflicts as SaveConflicts {
-                try part.releasingRows { try resolution.resolve(conflicts) }
-            } catch let violation as UniquenessViolation {
-                try part.releasingRows {
-                    try resolution.resolve(violation)
-                    try context.prepareChangedByPolicy()
-                }
-            } catch {
-                part.releaseRows()
-                throw error
-            }
-            guard let next = try parts().first(where: { $0.store === store }) else { return }
-            part = next
-        }
-        throw PersistenceErrors.make(
-            NSPersistentStoreSaveConflictsError,
-            "The conflicts of the save could not be resolved; refresh the objects and save again.")
+        return parts.count > 1 ? StorePart.inWritingOrder(parts) : parts
     }
 
     private mutating func commit(
@@ -87,10 +92,8 @@ struct StoreSave {
         for object in gathered.inserted { commit(object, &versions) }
         clearLinks(outcome, &versions, known: gathered, store)
         for (row, values) in outcome.derivedValues {
-            guard let id = store.knownID(row), let object = context.registry.object(id) else {
-                continue
-            }
-            object.take(derived: values)
+            let space = store.space(row.entity)
+            context.registry.object(row.key, in: space)?.take(derived: values)
         }
     }
 

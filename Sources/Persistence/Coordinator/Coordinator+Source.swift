@@ -7,7 +7,7 @@ extension NSPersistentStoreCoordinator {
         do {
             return try work()
         } catch {
-            throw PersistenceErrors.translate(error)
+            throw PersistenceErrors.bridged(PersistenceErrors.translate(error))
         }
     }
 

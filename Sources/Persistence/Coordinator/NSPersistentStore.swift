@@ -233,11 +233,6 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {
         return ids
     }
 
-    /// The ID of a row, where anyone holds it.
-    final func knownID(_ row: RowID) -> NSManagedObjectID? {
-        spaces.withLock { $0[row.entity] }?.knownID(row.key)
-    }
-
     /// Makes a temporary ID the permanent one of its reserved row.
     final func publish(_ id: NSManagedObjectID) { id.reservedSpace?.publish(id) }
 

@@ -137,7 +137,7 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
         do {
             store = try made(parameters)
         } catch {
-            throw PersistenceErrors.translate(error)
+            throw PersistenceErrors.bridged(PersistenceErrors.translate(error))
         }
         state.withLock { $0.stores.append(store) }
         store.didAdd(to: self)

@@ -1,5 +1,6 @@
 internal import Foundation
 internal import ObjectModel
+internal import Predicates
 internal import SQLiteDriver
 internal import Stores
 
@@ -114,6 +115,27 @@ enum PersistenceErrors {
             userInfo[NSSQLiteErrorDomain] = NSNumber(value: fault.code)
         }
         return make(code(for: failure.code), failure.message, userInfo)
+    }
+
+    /// An error as one of Foundation's, as all are on Apple's platforms once they went through Core
+    /// Data: `catch let error as NSError` takes no others here, and a function that catches nothing
+    /// else would end the program. A Swift error of the program's is the underlying one.
+    static func bridged(_ error: any Error) -> any Error {
+        let value: Any = error
+        if value is NSError || error is CancellationError { return error }
+        if let failure = error as? EvaluationError {
+            var userInfo: [String: Any] = failure.fields
+            userInfo[NSUnderlyingErrorKey] = failure
+            return make(NSCoreDataError, failure.message, userInfo)
+        }
+        let known = error as NSError
+        var userInfo = known.userInfo
+        userInfo[NSUnderlyingErrorKey] = error
+        if userInfo[NSLocalizedDescriptionKey] == nil {
+            let text = error is any LocalizedError ? nil : value as? any CustomStringConvertible
+            userInfo[NSLocalizedDescriptionKey] = text?.description ?? known.localizedDescription
+        }
+        return NSError(domain: known.domain, code: known.code, userInfo: userInfo)
     }
 
     private static func taken(_ violation: UniquenessViolation) -> NSError {

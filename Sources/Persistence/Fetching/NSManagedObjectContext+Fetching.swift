@@ -12,6 +12,14 @@ extension NSManagedObjectContext {
     /// changed object. Throws 134060 for an entity, result type or key path that is not there,
     /// 134091 for what no store can answer, and the stores' failures (134180 and others).
     public final func fetch<T>(_ request: NSFetchRequest<T>) throws -> [T] {
+        do {
+            return try found(request)
+        } catch {
+            throw PersistenceErrors.bridged(error)
+        }
+    }
+
+    private func found<T>(_ request: NSFetchRequest<T>) throws -> [T] {
         if QueueGuard.isOn { checkQueue() }
         if let type = T.self as? NSManagedObject.Type { KnownClasses.note(type) }
         let typed: [T]?
@@ -82,6 +90,14 @@ extension NSManagedObjectContext {
     ///
     /// Cost: one query. Throws as `fetch` does.
     public final func count<T>(for request: NSFetchRequest<T>) throws -> Int {
+        do {
+            return try counted(request)
+        } catch {
+            throw PersistenceErrors.bridged(error)
+        }
+    }
+
+    private func counted<T>(_ request: NSFetchRequest<T>) throws -> Int {
         let query = try query(for: request)
         if request.choice.resultType == .dictionaryResultType {
             return try DictionaryFetch(request.choice, query, in: self).run().count
@@ -260,7 +276,7 @@ extension NSManagedObjectContext {
             query.includesSubentities = template.includesSubentities
             query.predicate = try template.predicateText.map { text in
                 let variables: [String: Any?] = [
-                    "FETCH_SOURCE": object, "FETCHED_PROPERTY": property,
+                    "FETCH_SOURCE": object, "FETCHED_PROPERTY": DescribedProperty(property),
                 ]
                 let bound = node(of: try NSPredicate.parse(text)).substituting(variables)
                 return try bound.mapExpressions(Self.computed).predicate
@@ -278,6 +294,29 @@ extension NSManagedObjectContext {
     fileprivate static func computed(_ expression: ExpressionNode) throws -> ExpressionNode {
         guard case .path(from: .constant, _) = expression else { return expression }
         return .constant(try value(of: expression, with: nil))
+    }
+}
+
+/// A fetched property as the predicate of its own request reads it:
+/// `$FETCHED_PROPERTY.userInfo.key`.
+private final class DescribedProperty: KeyValueReading {
+    private let property: NSFetchedPropertyDescription
+
+    init(_ property: NSFetchedPropertyDescription) { self.property = property }
+
+    func value(forKey key: String) throws -> Any? {
+        switch key {
+        case "name": return property.name
+        case "userInfo": return property.userInfo
+        case "versionHashModifier": return property.versionHashModifier
+        case "renamingIdentifier": return property.renamingIdentifier
+        case "isOptional": return property.isOptional
+        case "isTransient": return property.isTransient
+        default:
+            throw EvaluationError(
+                .unknownKey, "A fetched property has no property \(key) to read.",
+                fields: ["key": key])
+        }
     }
 }
 

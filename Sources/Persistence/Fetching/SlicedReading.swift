@@ -60,7 +60,7 @@ struct SlicedReading {
             do {
                 read.parts.append(try part(slice, of: store))
             } catch {
-                throw PersistenceErrors.translate(error)
+                throw PersistenceErrors.bridged(PersistenceErrors.translate(error))
             }
             result.report(start + slice.count, of: ids.count)
         }

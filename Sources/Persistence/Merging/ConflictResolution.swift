@@ -10,7 +10,8 @@ struct ConflictResolution {
     func resolve(_ conflicts: SaveConflicts) throws {
         var open: [NSMergeConflict] = []
         for conflict in conflicts.conflicts {
-            guard let id = store.knownID(conflict.id) else { continue }
+            // An object that was read has no ID until somebody asks for it.
+            let id = store.id(for: conflict.id)
             guard let object = context.registry.object(id) else {
                 if conflict.stored == nil { context.pending.gone.append(id) }
                 continue

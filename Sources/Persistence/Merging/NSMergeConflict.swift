@@ -64,7 +64,7 @@ open class NSMergeConflict: NSObject {
         case .errorMergePolicyType: break
         case .overwriteMergePolicyType where !object.isDeleted:
             object.takeUnchangedPartners(of: stored)
-            object.snapshot = stored
+            object.take(asStored: stored)
         case .overwriteMergePolicyType: object.rebase(onto: stored)
         case .mergeByPropertyObjectTrumpMergePolicyType: object.rebase(onto: stored)
         case .mergeByPropertyStoreTrumpMergePolicyType:
@@ -85,7 +85,7 @@ open class NSMergeConflict: NSObject {
         if sourceObject.isDeleted {
             sourceObject.rebase(onto: stored)
         } else {
-            sourceObject.snapshot = stored
+            sourceObject.take(asStored: stored)
         }
     }
 
@@ -109,6 +109,13 @@ open class NSMergeConflict: NSObject {
 }
 
 extension NSManagedObject {
+    /// Keeps its values, to be written over a row. Members that others added stay in the store, so
+    /// they are shown.
+    fileprivate final func take(asStored row: ObjectSnapshot) {
+        snapshot = row
+        for slot in toManys.indices { rebaseMembers(slot) }
+    }
+
     /// A snapshot's attributes and to-one links by name.
     final func values(of snapshot: ObjectSnapshot) -> [String: Any] {
         var values: [String: Any] = [:]

@@ -136,7 +136,8 @@ final class DestinationWriter {
             for object in try objects(of: rows) where !object.isDeleted {
                 do {
                     try object.validateForInsert()
-                } catch let error as NSError {
+                } catch {
+                    let error = PersistenceErrors.bridged(error) as NSError
                     let several = error.userInfo[NSDetailedErrorsKey] as? [NSError]
                     errors += several ?? [error]
                 }

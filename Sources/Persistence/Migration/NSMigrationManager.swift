@@ -214,12 +214,16 @@ open class NSMigrationManager: NSObject, FunctionReceiving, KeyValueReading, @un
         to destinationURL: URL, type destinationType: NSPersistentStore.StoreType,
         options destinationOptions: [AnyHashable: Any]? = nil
     ) throws {
-        try StoreMigration(
+        let migration = StoreMigration(
             manager: self, mapping: mapping,
             source: parameters(sourceType, sourceModel, sourceURL, sourceOptions),
             destination: parameters(
-                destinationType, destinationModel, destinationURL, destinationOptions)
-        ).run()
+                destinationType, destinationModel, destinationURL, destinationOptions))
+        do {
+            try migration.run()
+        } catch {
+            throw PersistenceErrors.bridged(error)
+        }
     }
 
     /// Makes a store at `dURL` of the one at `sourceURL`. Throws 134140 without a mapping model,

@@ -160,8 +160,21 @@ extension NSManagedObject {
             toOnes[index] = found.toOnes[index]
         }
         eventBase?.rebase(from: former, onto: found)
-        for index in toManys.indices { toManys[index].unload() }
+        for index in toManys.indices { rebaseMembers(index) }
         snapshot = found
+    }
+
+    /// Lets a to-many show what is stored below its changes: read when it is needed, but at once
+    /// where an order stands here that was changed, since that is not made anew.
+    final func rebaseMembers(_ slot: Int) {
+        guard toManys[slot].isOrdered, toManys[slot].isLoaded, toManys[slot].isChanged else {
+            return toManys[slot].unload()
+        }
+        // Where it cannot be read, the next save throws.
+        guard let context, let stored = context.storedMembers(of: self, toMany: slot) else {
+            return
+        }
+        toManys[slot].rebase(onto: stored, hiding: context.hide(stored, of: self, slot))
     }
 
     /// Takes back all changes.

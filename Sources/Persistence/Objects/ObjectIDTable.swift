@@ -59,7 +59,7 @@ final class ObjectIDTable: Sendable {
         }
     }
 
-    /// The ID of a key, where there is one.
+    /// The ID of a key, where there is one: an object that was read may be there without.
     func knownID(_ key: Int64) -> NSManagedObjectID? { table.withLock { $0.knownID(key) } }
 
     /// Makes a temporary ID the permanent one of the key that was reserved for it. Called before

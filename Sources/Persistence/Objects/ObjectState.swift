@@ -23,6 +23,9 @@ struct ObjectState: OptionSet {
     /// Deleted by another's cascade alone; says nothing of what is not deleted.
     static let cascaded = ObjectState(rawValue: 65536)
 
+    /// Somebody else changed its row while it was deleted here; says nothing of what is not.
+    static let outdated = ObjectState(rawValue: 131072)
+
     // Since the last ObjectsDidChange notification:
     static let insertedNow = ObjectState(rawValue: 256)
     static let updatedNow = ObjectState(rawValue: 512)

@@ -80,6 +80,14 @@ struct ToManyMembers {
         keep(members)
     }
 
+    /// Takes what is stored by now below an order that was changed: members that came go to the end
+    /// of an order of its own, those that went leave it.
+    mutating func rebase(onto stored: [Reference], hiding hidden: Set<Reference>) {
+        let own = sequence
+        load(stored, hiding: hidden)
+        if isReordered { reorder(own) }
+    }
+
     /// Whether `member` was not there already, as far as is known.
     @discardableResult
     mutating func add(_ member: Reference, at index: Int? = nil) -> Bool {

@@ -50,6 +50,10 @@ extension NSManagedObject {
                 let isGiven = toManys[index].isChanged || extras?.misfits[name] != nil
                 guard toManys[index].isLoaded || isGiven || hasRule else { continue }
                 load(index)
+                if hasRule, !toManys[index].isLoaded, let failure = context?.takeFailure() {
+                    errors.append(failure as NSError)
+                    continue
+                }
                 value = toManys[index].isLoaded ? read(slot, name) : nil
             case .attribute, .toOne, .composite, .transient: value = read(slot, name)
             }
@@ -58,7 +62,7 @@ extension NSManagedObject {
                 // An override may let pass what no row can take.
                 if let misfit = extras?.misfits[name] { throw misfitError(name, misfit) }
             } catch {
-                errors.append(error as NSError)
+                errors.append(PersistenceErrors.bridged(error) as NSError)
             }
         }
         return errors
@@ -71,11 +75,15 @@ extension NSManagedObject {
     }
 
     private func linkError(_ slot: Int) -> NSError? {
-        let relationship = shape.layout.toOnes[slot]
-        guard !relationship.isOptional else { return nil }
-        if let id = toOnes[slot], context?.registeredObject(for: id)?.isDeleted != true {
-            return nil
+        linkError(slot) {
+            toOnes[slot].map { context?.registeredObject(for: $0)?.isDeleted != true } ?? false
         }
+    }
+
+    /// `isGiven` says whether there is an object that stays.
+    private func linkError(_ slot: Int, _ isGiven: () -> Bool) -> NSError? {
+        let relationship = shape.layout.toOnes[slot]
+        guard !relationship.isOptional, !isGiven() else { return nil }
         return validationError(
             NSValidationMissingMandatoryPropertyError, relationship.name, "needs an object")
     }
@@ -104,7 +112,12 @@ extension NSManagedObject {
         guard relationship.hasCountRule else { return nil }
         load(slot)
         guard toManys[slot].isLoaded else { return context?.takeFailure() as NSError? }
-        let count = toManys[slot].count
+        return countError(slot, of: toManys[slot].count)
+    }
+
+    private func countError(_ slot: Int, of count: Int) -> NSError? {
+        let relationship = shape.layout.toManys[slot]
+        guard relationship.hasCountRule else { return nil }
         // A to-many that is not optional and names no minimum may be empty, as with Apple.
         if count == 0 && (relationship.isOptional || relationship.minCount <= 0) { return nil }
         if count == 0 && relationship.minCount == 1 {
@@ -151,13 +164,17 @@ extension NSManagedObject {
         return errors
     }
 
-    /// What is wrong with giving `key` this value; nil when nothing is.
+    /// What is wrong with giving `key` this value, whatever the object has; nil when nothing is.
     final func validationError(of value: Any?, forKey key: String) -> NSError? {
         let slot: Int
         switch shape.slot(key) {
         case .attribute(let index): slot = index
-        case .toOne(let index): return value == nil ? linkError(index) : nil
-        case .toMany(let index): return countError(index)
+        case .toOne(let index):
+            return linkError(index) {
+                value != nil && !(value is NSNull) && (value as? NSManagedObject)?.isDeleted != true
+            }
+        case .toMany(let index):
+            return Self.count(of: value).flatMap { countError(index, of: $0) }
         case .composite(let elements): return holds(value, elements) ? nil : misfitError(key, value)
         case .transient, .fetched, nil: return nil
         }
@@ -166,6 +183,18 @@ extension NSManagedObject {
             return misfitError(key, value)
         }
         return shape.checks.first { $0.slot == slot }.flatMap { error(of: $0, about: accepted) }
+    }
+
+    /// How many members a to-many is given; nil for what is no collection.
+    private static func count(of value: Any?) -> Int? {
+        switch value {
+        case nil, is NSNull: 0
+        case let members as NSSet: members.count
+        case let members as NSOrderedSet: members.count
+        case let members as NSArray: members.count
+        case let members as any Collection: members.count
+        default: nil
+        }
     }
 
     /// Whether a composite can hold a value. Its elements' rules are theirs: each is a key, too.

@@ -154,11 +154,12 @@ extension Constant {
         }
     }
 
-    /// The real as a decimal; nil where it is too large or too small for one, too.
+    /// The real as a decimal, with the digits that spell it: those that Foundation makes are others
+    /// from the 16th on. Nil where it is too large or too small for one, too.
     private static func decimal(_ number: Double) -> Decimal? {
         guard number.isFinite else { return nil }
         let made = Decimal(number)
-        return made.isNaN ? nil : made
+        return made.isNaN ? nil : Decimal(string: "\(number)") ?? made
     }
 
     /// A text, or the text of a URL.

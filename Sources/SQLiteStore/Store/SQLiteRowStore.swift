@@ -254,6 +254,9 @@ public final class SQLiteRowStore: RowStore, @unchecked Sendable {
         try write { try $0.save(changes) }
     }
 
+    /// True: a save is part of its transaction.
+    public var takesBackSaves: Bool { true }
+
     public func writing<Result>(_ body: (any RowWriting) throws -> Result) throws -> Result {
         try write { try body($0) }
     }

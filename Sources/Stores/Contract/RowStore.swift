@@ -24,9 +24,17 @@ public protocol RowStore: RowReading, RowWriting, HistoryKeeping {
     func setMetadata(_ metadata: [String: Any]) throws
 
     /// Runs `body`, whose reservations and one save are one transaction where the store has such:
-    /// keys it reserved come back when it throws. `body` ends with its save, and throws what that
-    /// throws.
+    /// keys it reserved come back when it throws. `body` throws what
+    /// its save throws.
     func writing<Result>(_ body: (any RowWriting) throws -> Result) throws -> Result
+
+    /// Whether the save of `writing` is taken back where its body throws after it, and seen by
+    /// nobody before.
+    var takesBackSaves: Bool { get }
+
+    /// Throws what a save of `changes` would throw now, as far as that is known without writing.
+    /// For stores that cannot take back what they wrote. Cost: a save's, without its file.
+    func check(_ changes: ChangeSet) throws
 
     /// Carries out a batch update in one statement, with its history, and returns the rows. Nil
     /// where the store has no statement for it: the caller reads and saves rows then. Throws
@@ -64,6 +72,12 @@ public protocol RowWriting {
 }
 
 extension RowStore {
+    /// False, for stores without transactions.
+    public var takesBackSaves: Bool { false }
+
+    /// Nothing, for stores that know it only as they write.
+    public func check(_ changes: ChangeSet) throws {}
+
     /// Nil, for stores without statements.
     public func update(_ batch: BatchUpdate) throws -> [RowID]? { nil }
 

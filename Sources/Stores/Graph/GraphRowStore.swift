@@ -93,6 +93,13 @@ public final class GraphRowStore<Format: GraphFormat>: HistorylessStore {
         }
     }
 
+    public func check(_ changes: ChangeSet) throws {
+        try state.withLock { state in
+            try checkWritable(state)
+            _ = try rows.draft(changes)
+        }
+    }
+
     public func setMetadata(_ metadata: [String: Any]) throws {
         try state.withLock { state in
             try checkWritable(state)

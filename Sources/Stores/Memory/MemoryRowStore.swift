@@ -92,6 +92,8 @@ public final class MemoryRowStore: RowStore {
         }
     }
 
+    public func check(_ changes: ChangeSet) throws { _ = try draft(changes) }
+
     public func lastTransactionNumber() throws -> Int64 {
         tables.withLock { $0.lastTransaction }
     }

@@ -68,6 +68,7 @@ extension NSManagedObjectContext {
             guard object.isDeleted else { return }
             object.state.remove(.deleted)
             pending.unpropagated.removeAll { $0 === object }
+            showRowIfOutdated(object)
         } else {
             guard object.shelf == nil else { return }
             object.becomeNew()
@@ -78,6 +79,21 @@ extension NSManagedObjectContext {
         pending.note(.insertedNow, of: object)
         scheduleProcessing()
         object.awake(fromSnapshotEvents: .undoDeletion)
+    }
+
+    /// Lets an object whose deletion is taken back show what others saved of it meanwhile, below its
+    /// own changes: merges left it as it was.
+    private func showRowIfOutdated(_ object: NSManagedObject) {
+        guard object.state.contains(.outdated) else { return }
+        object.state.remove(.outdated)
+        guard !object.isInserted, !object.state.contains(.inaccessible) else { return }
+        do {
+            readAhead.forget(object.objectID)
+            if let found = try storedSnapshot(of: object) { object.show(stored: found) }
+        } catch {
+            // What it shows is old: the next save must not take it for what is stored.
+            pending.failure = error
+        }
     }
 
     /// Takes an insertion back. Others lose their links to the object; nothing is deleted with it.

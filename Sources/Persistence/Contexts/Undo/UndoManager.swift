@@ -144,6 +144,8 @@ open class UndoManager: NSObject, @unchecked Sendable {
         open = [opposite]
         isEventOpen = false
         group.run()
+        // What the program's own actions changed in a context belongs to the way forth, too.
+        post(.NSUndoManagerCheckpoint)
         open = outer
         isEventOpen = wasEventOpen
         if !opposite.isEmpty { self[keyPath: stack].append(opposite) }

@@ -25,7 +25,8 @@ open class NSFetchedResultsController<ResultType>: NSObject {
     private final var typed: (version: Int, results: [ResultType])?
 
     /// A controller of a request, which must have sort descriptors: traps with Apple's sentence
-    /// otherwise. Nothing is fetched yet.
+    /// where they are nil. With none in the array objects stand as the store gives them, and new
+    /// ones at the end. Nothing is fetched yet.
     ///
     /// - Parameters:
     ///   - sectionNameKeyPath: The key path, in the model, to the name of each object's section;
@@ -37,9 +38,7 @@ open class NSFetchedResultsController<ResultType>: NSObject {
         managedObjectContext context:
             NSManagedObjectContext, sectionNameKeyPath: String?, cacheName name: String?
     ) {
-        guard fetchRequest.sortDescriptors?.isEmpty == false else {
-            ProgrammingMistake.unsortedResults()
-        }
+        guard fetchRequest.sortDescriptors != nil else { ProgrammingMistake.unsortedResults() }
         self.fetchRequest = fetchRequest
         let tracked = TrackedResults(
             of: fetchRequest, in: context, sectionNameKeyPath: sectionNameKeyPath)

@@ -1,12 +1,38 @@
 import CloudKit
 import CoreData
 import Foundation
+import MirrorEngine
 import Testing
 
 /// A mirrored store that an app moves to another place.
 @Suite struct MovedStoreTests {
     private func settle(_ devices: Device...) async throws {
         for _ in 0..<2 { for device in devices { _ = try await device.container.sync() } }
+    }
+
+    /// An app that moves its store into the folder of a group goes on with the same container.
+    @Test func theMirrorGoesAlong() async throws {
+        let service = try LocalService()
+        let desk = try service.container("desk")
+        let phone = try service.container("phone")
+        try desk.write("sent")
+        try await settle(desk, phone)
+        let former = desk.store
+        let kept = desk.container.mirroredStore(of: former)
+        let coordinator = desk.container.persistentStoreCoordinator
+        let made = try coordinator.migratePersistentStore(
+            former, to: service.folder.appendingPathComponent("moved.sqlite"),
+            options: former.options, type: .sqlite)
+        #expect(desk.container.mirroredStore(of: former) == nil)
+        #expect(throws: MirrorError.self) { try kept?.reset() }
+        try desk.write("later")
+        #expect(try await desk.container.sync())
+        #expect(try await phone.container.sync())
+        #expect(try phone.texts() == ["later", "sent"])
+        // There is no mirror for other types.
+        try coordinator.migratePersistentStore(
+            made, to: service.folder.appendingPathComponent("moved.xml"), type: .xml)
+        await #expect(throws: CKError.self) { _ = try await desk.container.sync() }
     }
 
     /// What the mirror knows moves along, so that nothing is sent as new that was sent already; and

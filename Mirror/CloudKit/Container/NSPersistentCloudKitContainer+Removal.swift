@@ -8,32 +8,63 @@ extension NSPersistentCloudKitContainer {
     final func observeRemovals() {
         removals.withLock { observer in
             guard observer == nil else { return }
-            observer = RemovalObserver { [weak self] store in self?.removed(store) }
+            observer = RemovalObserver(
+                of: persistentStoreCoordinator,
+                removed: { [weak self] store in self?.removed(store) },
+                moved: { [weak self] former, store in self?.moved(former, to: store) })
         }
     }
 
-    /// Others than its own coordinator's stores have no mirror here.
     private func removed(_ store: NSPersistentStore) {
-        guard store.persistentStoreCoordinator === persistentStoreCoordinator else { return }
         awaiting.withLock { _ = $0.removeValue(forKey: store.identifier) }
         unmirrored.withLock { _ = $0.remove(store.identifier) }
         removeMirror(of: store.identifier)?.leave()
     }
+
+    /// The mirror of a store that was moved goes on at its new place; one that cannot be mirrored
+    /// there keeps the container from being equal.
+    private func moved(_ former: NSPersistentStore, to store: NSPersistentStore) {
+        let options = mirror(of: former)?.options
+        removed(former)
+        guard let options else { return }
+        try? startMirroring(store, with: options)
+    }
 }
 
-/// Hears of stores that are about to leave a coordinator, until it goes.
+/// Hears of stores that are about to leave a coordinator, and of those that moved, until it goes.
 final class RemovalObserver: @unchecked Sendable {
     // @unchecked: written once, when it is made.
-    private let token: any NSObjectProtocol
+    private let tokens: [any NSObjectProtocol]
 
-    init(_ heard: @escaping @Sendable (NSPersistentStore) -> Void) {
-        token = NotificationCenter.default.addObserver(
-            forName: .NSPersistentStoreCoordinatorWillRemoveStore, object: nil, queue: nil
-        ) { notification in
-            guard let store = notification.object as? NSPersistentStore else { return }
-            heard(store)
-        }
+    init(
+        of coordinator: NSPersistentStoreCoordinator,
+        removed: @escaping @Sendable (NSPersistentStore) -> Void,
+        moved: @escaping @Sendable (NSPersistentStore, NSPersistentStore) -> Void
+    ) {
+        let center = NotificationCenter.default
+        tokens = [
+            center.addObserver(
+                forName: .NSPersistentStoreCoordinatorWillRemoveStore, object: nil, queue: nil
+            ) { [weak coordinator] notification in
+                guard let store = notification.object as? NSPersistentStore,
+                    let coordinator, store.persistentStoreCoordinator === coordinator
+                else { return }
+                removed(store)
+            },
+            center.addObserver(
+                forName: .NSPersistentStoreCoordinatorStoresDidChange, object: coordinator,
+                queue: nil
+            ) { notification in
+                func first(_ key: String) -> NSPersistentStore? {
+                    (notification.userInfo?[key] as? [NSPersistentStore])?.first
+                }
+                guard let former = first(NSRemovedPersistentStoresKey),
+                    let store = first(NSAddedPersistentStoresKey)
+                else { return }
+                moved(former, store)
+            },
+        ]
     }
 
-    deinit { NotificationCenter.default.removeObserver(token) }
+    deinit { for token in tokens { NotificationCenter.default.removeObserver(token) } }
 }

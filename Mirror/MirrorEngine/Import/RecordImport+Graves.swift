@@ -24,7 +24,9 @@ extension RecordImport {
             let agreed = try mirror.ledger.entry(named: name)?.base.flatMap {
                 $0.deleted ? nil : mirror.mapping.link(slot, of: layout, in: $0)
             }
-            guard agreed?.leads(to: entry.recordName) != true else { continue }
+            guard agreed?.leads(to: entry.recordName) != true,
+                try agreed.map({ try mirror.ledger.row(named: $0.recordName) }) != entry.row
+            else { continue }
             let conflict = deletionConflict(
                 .toOne(slot), layout, base: .link(agreed), local: .link(link), remote: nil,
                 winner: .remote)

@@ -63,7 +63,7 @@ struct RecordImport {
                 objects.append(record)
             }
         }
-        deletionsAhead.records = deletions
+        deletionsAhead = DeletionsAhead(deletions)
         try applyObjects(holdsBack ? showable(objects) : objects)
         try flush()
         try resolveArrivals()
@@ -242,9 +242,17 @@ struct MergedNames {
 
 /// The deletions of a page.
 struct DeletionsAhead {
+    /// Those that are still to be applied.
     var records: [Record] = []
+    /// The names of all.
+    private(set) var names: Set<ExactName> = []
     /// The pairs of the objects that are deleted: theirs may be deleted first.
     var pairs: [ExactName: [PairEntry]] = [:]
+
+    init(_ records: [Record] = []) {
+        self.records = records
+        names = Set(records.map { ExactName($0.recordName) })
+    }
 }
 
 /// Keys for new rows, reserved in growing numbers: a page of new objects needs a few statements for

@@ -68,7 +68,7 @@ extension RecordImport {
             try mirror.ledger.setBase(record, key: entry.key)
             try mirror.enqueueUpload(entry.row)
         } else {
-            let losesLinks = try logLostLinks(of: entry, by: record.modified)
+            let losesLinks = try logLostLinks(of: entry, local, by: record.modified)
             if losesLinks || !edits.isEmpty {
                 let whole = try uncut(local, upon: agreed)
                 try bury(row, whole, named: entry.recordName, base: entry.base)

@@ -74,6 +74,7 @@ struct RecordImport {
         for record in pairs { try apply(pair: record) }
         try flush()
         for record in deletions { try applyDeletion(of: record) }
+        try settleOrphans()
         deletionsAhead = DeletionsAhead()
         try flush()
         try repairOrder()
@@ -248,6 +249,8 @@ struct DeletionsAhead {
     private(set) var names: Set<ExactName> = []
     /// The pairs of the objects that are deleted: theirs may be deleted first.
     var pairs: [ExactName: [PairEntry]] = [:]
+    /// What went by them, with links that are still to be led elsewhere, or logged.
+    var orphans: [Orphan] = []
 
     init(_ records: [Record] = []) {
         self.records = records

@@ -57,7 +57,7 @@ extension RecordImport {
             conflict.rule = Self.shareEndRule
             try log(conflict, layout, entry.recordName)
         }
-        let losesLinks = try logLostLinks(of: entry, by: nil)
+        let losesLinks = try logLostLinks(of: entry, local, by: nil)
         if losesLinks || !edits.isEmpty {
             let whole = try uncut(local, upon: agreed)
             try bury(row, whole, named: entry.recordName, base: entry.base)

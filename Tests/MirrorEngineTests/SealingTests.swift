@@ -281,6 +281,25 @@ import Testing
         #expect(error?.message.contains(keys.keys[0].description) == true)
     }
 
+    /// Values may be under each of the keys, and a former copy of the file has only some.
+    @Test func allKeysThatAreNotGivenAreNamed() throws {
+        let file = folder.appendingPathComponent("a.sqlite")
+        let rotated = try SealingKeys([Self.key(1), Self.key(2), Self.key(3)])
+        do {
+            let a = try device(1, rotated, file: file)
+            try a.insert("Note", ["title": .text("secret")])
+            try a.sync()
+        }
+        let error = #expect(throws: MirrorError.self) {
+            try self.device(2, SealingKeys([Self.key(2)]), file: file).mirrored
+                .prepare(container: "test")
+        }
+        let lost = [rotated.keys[0].description, rotated.keys[2].description]
+        #expect(error?.code == .keyMissing && error?.fields["key"] == lost[1])
+        for key in lost { #expect(error?.message.contains(key) == true) }
+        #expect(error?.message.contains(rotated.keys[1].description) == false)
+    }
+
     // MARK: Rotation
 
     @Test func afterARotationOthersWaitForTheNewKeyAndOverwriteNothing() throws {

@@ -21,7 +21,7 @@ struct BatchBuilder {
     private let packing: AssetPacking
     /// Nothing is sent: what would be, gets its name.
     private var isNaming = false
-    /// What is shared, once the first pair asks.
+    /// What is shared, once somebody asks.
     private var shareReach: ShareReach?
     private static let uploadsMax = 16
 
@@ -172,9 +172,7 @@ struct BatchBuilder {
                 return try mirror.ledger.keepRefusal(of: entry.recordName, refusal)
             }
             var record = try mirror.mapping.record(named: entry.recordName, for: state)
-            if let parent = try mirror.ledger.assignedParent(of: entry.recordName) {
-                record.parent = parent
-            }
+            if let parent = try assignedParent(of: entry.recordName) { record.parent = parent }
             try addForeign(to: &record.fields, of: row.id, upon: nil)
             try addTimes(to: &record, entity: row.id.entity)
             try addCounts(to: &record, entity: row.id.entity, upon: entry.base)
@@ -193,9 +191,7 @@ struct BatchBuilder {
             recordChangeTag: base.recordChangeTag)
         change.fields = try mirror.mapping.fields(of: state, in: slots, upon: base)
         try addForeign(to: &change.fields, of: row.id, upon: base)
-        if let parent = try mirror.ledger.assignedParent(of: entry.recordName),
-            base.parent != parent
-        {
+        if let parent = try assignedParent(of: entry.recordName), base.parent != parent {
             change.parent = parent
         }
         if change.fields.isEmpty {
@@ -241,12 +237,13 @@ struct BatchBuilder {
         }
         let live = entry.base.flatMap { $0.deleted || $0.recordChangeTag == nil ? nil : $0 }
         var record = lost
+        try settleParent(in: &record.fields)
         record.writeID = nil
         record.recordChangeTag = entry.base?.recordChangeTag
         let result = record
         if let live {
-            record.fields = lost.fields.filter { live.fields[$0.key] != $0.value }
-            for name in live.fields.keys where lost.fields[name] == nil {
+            record.fields = result.fields.filter { live.fields[$0.key] != $0.value }
+            for name in live.fields.keys where result.fields[name] == nil {
                 record.fields.updateValue(nil, forKey: name)
             }
             if record.fields.isEmpty {
@@ -268,6 +265,7 @@ struct BatchBuilder {
     ) throws {
         var foreign = try mirror.ledger.foreign(of: row)
         guard !foreign.isEmpty else { return }
+        try settleParent(in: &foreign)
         let there = CarriedSeals(
             fields[RecordNames.carriedSeals] == nil ? base?.fields ?? [:] : fields)
         let carried = there.union(CarriedSeals(foreign))
@@ -299,6 +297,28 @@ struct BatchBuilder {
         guard !own.operations.isEmpty else { return }
         let former = base.map { CountOperations($0) } ?? CountOperations()
         if let field = own.upon(former).field { record.fields[RecordNames.counts] = field }
+    }
+
+    /// The record below which the next export puts one.
+    private mutating func assignedParent(of name: String) throws -> String? {
+        guard let parent = try mirror.ledger.assignedParent(of: name), try reach().isThere(parent)
+        else { return nil }
+        return parent
+    }
+
+    /// What is made anew goes below the record where it was, as far as that is there: with a zone
+    /// or a service its shares are lost too, and nothing can be put below what is not there.
+    private mutating func settleParent(in fields: inout RecordFields) throws {
+        guard case .reference(let parent)?? = fields[SharingField.parent] else { return }
+        fields[SharingField.parent] =
+            try reach().isThere(parent.recordName)
+            ? .reference(RecordReference(recordName: parent.recordName)) : nil
+    }
+
+    private mutating func reach() throws -> ShareReach {
+        let reach = try shareReach ?? ShareReach(mirror: mirror)
+        shareReach = reach
+        return reach
     }
 
     private mutating func addDeletion(of entry: RecordEntry) throws {
@@ -394,8 +414,7 @@ struct BatchBuilder {
 
     /// A pair is shared with its ends, unless one stays out of shares.
     private mutating func parent(of pair: JoinRecord) throws -> String? {
-        let reach = try shareReach ?? ShareReach(mirror: mirror)
-        shareReach = reach
+        let reach = try reach()
         guard reach.hasRoots else { return nil }
         for end in [pair.first, pair.second] {
             if let row = try mirror.ledger.row(named: end), try reach.staysOut(row) { return nil }

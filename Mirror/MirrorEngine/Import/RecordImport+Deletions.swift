@@ -52,8 +52,9 @@ extension RecordImport {
         let layout = try mirror.layout(of: row.id)
         let local = try mirror.state(of: row, named: entry.recordName)
         // Whoever deleted the object did not know of the lost version: all of it counts as edited.
-        let base = try (lost == nil ? lastAgreed(entry, deleted: record) : nil)
+        let agreed = try (lost == nil ? lastAgreed(entry, deleted: record) : nil)
             .map { mirror.mapping.agreedState(of: $0, entity: layout).adopting(local) }
+        let base = try withLinksCut(agreed, in: local)
         let edits = local.changes(from: base)
         let keeps = mirror.settings.policy.deletion == .keepEdited && !edits.isEmpty
         for slot in edits {
@@ -67,9 +68,10 @@ extension RecordImport {
             try mirror.ledger.setBase(record, key: entry.key)
             try mirror.enqueueUpload(entry.row)
         } else {
-            let losesLinks = try logLostLinks(of: entry, by: record.modified)
+            let losesLinks = try logLostLinks(of: entry, local, by: record.modified)
             if losesLinks || !edits.isEmpty {
-                try bury(row, local, named: entry.recordName, base: entry.base)
+                let whole = try uncut(local, upon: agreed)
+                try bury(row, whole, named: entry.recordName, base: entry.base)
             }
             try remove(entry)
             try mirror.ledger.noteDeleted(entry.recordName, tag: record.recordChangeTag)

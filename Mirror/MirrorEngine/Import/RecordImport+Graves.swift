@@ -6,44 +6,62 @@ internal import Stores
 /// What goes with an object that a deletion takes: logged where somebody loses it, and kept so that
 /// the object can be restored.
 extension RecordImport {
-    /// Logs the links that were made here to or from an object that the service no longer has.
-    /// Returns whether there were any.
-    mutating func logLostLinks(of entry: RecordEntry, by stamp: RecordStamp?) throws -> Bool {
-        var isAny = false
-        for pair in try mirror.ledger.pairs(of: entry.recordName) where !pair.needsDelete {
-            // What the service knew, its deleter could know.
-            guard pair.base == nil,
-                try logLost(pair, with: entry.recordName, isLocal: true, by: stamp)
-            else { continue }
-            isAny = true
+    /// Logs the links that were made here to or from an object that the service no longer has, or
+    /// lets them wait for its heir (`RecordImport+Heirs.swift`). Returns whether there were any.
+    mutating func logLostLinks(
+        of entry: RecordEntry, _ state: ObjectState, by stamp: RecordStamp?
+    ) throws -> Bool {
+        let links = try lostPairs(of: entry) + lostReferrers(of: entry)
+        guard !links.isEmpty else { return false }
+        let orphan = Orphan(
+            row: entry.row, name: entry.recordName, state: state, links: links, stamp: stamp)
+        if try mayHaveHeir(orphan) {
+            deletionsAhead.orphans.append(orphan)
+        } else {
+            for link in links { try logLost(link, by: stamp) }
         }
-        for (source, slot) in try mirror.store.referrers(of: entry.row) where source != entry.row {
+        return true
+    }
+
+    private func lostPairs(of entry: RecordEntry) throws -> [Orphan.Link] {
+        try mirror.ledger.pairs(of: entry.recordName).compactMap { pair in
+            // What the service knew, its deleter could know.
+            guard !pair.needsDelete, pair.base == nil,
+                let member = try mirror.lostMember(pair, with: entry.recordName, isLocal: true)
+            else { return nil }
+            return try .pair(mirror.placed(pair.pair), member)
+        }
+    }
+
+    private func lostReferrers(of entry: RecordEntry) throws -> [Orphan.Link] {
+        try mirror.store.referrers(of: entry.row).compactMap { source, slot in
+            guard source != entry.row, let link = try mirror.store.row(source)?.toOnes[slot]
+            else { return nil }
             let name = try mirror.ledger.recordName(for: source)
             let layout = try mirror.layout(of: source)
-            let link = NamedLink(entry.recordName)
             let agreed = try mirror.ledger.entry(named: name)?.base.flatMap {
                 $0.deleted ? nil : mirror.mapping.link(slot, of: layout, in: $0)
             }
-            guard agreed?.leads(to: entry.recordName) != true else { continue }
+            guard agreed?.leads(to: entry.recordName) != true,
+                try agreed.map({ try mirror.ledger.row(named: $0.recordName) }) != entry.row
+            else { return nil }
             let conflict = deletionConflict(
-                .toOne(slot), layout, base: .link(agreed), local: .link(link), remote: nil,
-                winner: .remote)
-            try log(conflict, layout, name, by: stamp)
-            isAny = true
+                .toOne(slot), layout, base: .link(agreed),
+                local: .link(NamedLink(entry.recordName)), remote: nil, winner: .remote)
+            return .referrer(source, slot, link.orderKey, conflict)
         }
-        return isAny
     }
 
-    /// Logs a pair that goes with one of its ends. Returns whether it is one of this model.
-    private mutating func logLost(
-        _ entry: PairEntry, with gone: String, isLocal: Bool, by stamp: RecordStamp?
-    ) throws -> Bool {
-        guard let member = try mirror.lostMember(entry, with: gone, isLocal: isLocal) else {
-            return false
+    /// Logs a link that goes with one of its ends.
+    mutating func logLost(_ link: Orphan.Link, by stamp: RecordStamp?) throws {
+        switch link {
+        case .pair(_, let member):
+            outcome.conflicts += 1
+            try mirror.ledger.log(member, by: stamp)
+        case .referrer(let source, _, _, let conflict):
+            guard let name = try mirror.ledger.knownName(of: source) else { return }
+            try log(conflict, mirror.layout(of: source), name, by: stamp)
         }
-        outcome.conflicts += 1
-        try mirror.ledger.log(member, by: stamp)
-        return true
     }
 
     /// Keeps an object whole that the service no longer has.

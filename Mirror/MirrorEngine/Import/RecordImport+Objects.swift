@@ -161,9 +161,10 @@ extension RecordImport {
             try mirror.ledger.setBase(record, key: entry.key)
             return nil
         }
-        let base = try mergeBase(
+        let agreed = try mergeBase(
             of: Arrival(record: record, layout: layout, state: state, entry: entry, isNew: false),
             local: nil)
+        let base = try withLinksCut(agreed, in: state, isRemote: true)
         let changed = state.changes(from: base)
         let unseen = mirror.mapping.lockedEdits(in: record, since: entry.base, of: layout)
         let isEdited = !changed.isEmpty || !unseen.isEmpty
@@ -302,7 +303,7 @@ extension RecordImport {
     /// The state both sides agreed on. Where the service's side moved a link, that is as what
     /// befell its former target left it here: a link that was cleared with its target, or goes by
     /// its target's new name, is no edit that could stand against the move.
-    private func withLinksFollowed(
+    func withLinksFollowed(
         _ base: ObjectState?, _ local: ObjectState, _ remote: ObjectState
     ) throws -> ObjectState? {
         guard var base else { return nil }

@@ -57,13 +57,13 @@ extension RecordImport {
         change.added = [Link(second, orderKey: entry.pair.firstOrder)]
         changes.toManys.append(change)
         if kind.first.isOrdered { touchedLists.insert(OrderedList(owner: first, slot: slot)) }
-        try connectInverse(entry, kind, first: first, second: second)
+        try connectInverse(entry.pair, kind, first: first, second: second)
         try flush()
         try renameEnds(of: entry, first: first, second: second)
     }
 
     /// The leading end's slot; nil where an end is of another entity than the relationship's.
-    private func slot(of kind: PairKind, from first: RowID, to second: RowID) throws -> Int? {
+    func slot(of kind: PairKind, from first: RowID, to second: RowID) throws -> Int? {
         let owner = try mirror.layout(of: first)
         let declaring = kind.second?.destinationEntity ?? kind.first.entity
         guard owner.entity.isKindOf(entity: declaring),
@@ -152,14 +152,14 @@ extension RecordImport {
     }
 
     /// The place among the other side's ordered members, where that side is ordered.
-    private mutating func connectInverse(
-        _ entry: PairEntry, _ kind: PairKind, first: RowID, second: RowID
+    mutating func connectInverse(
+        _ pair: JoinRecord, _ kind: PairKind, first: RowID, second: RowID
     ) throws {
         guard let inverse = kind.second, inverse.isOrdered,
             let slot = try mirror.layout(of: second).toManySlot(inverse.name)
         else { return }
         var change = ToManyChange(owner: second, slot: slot)
-        change.added = [Link(first, orderKey: entry.pair.secondOrder)]
+        change.added = [Link(first, orderKey: pair.secondOrder)]
         changes.toManys.append(change)
         touchedLists.insert(OrderedList(owner: second, slot: slot))
     }

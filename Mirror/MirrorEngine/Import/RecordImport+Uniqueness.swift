@@ -360,7 +360,7 @@ extension RecordImport {
     }
 
     /// The row other than `own` that has one of the unique keys of `state` already.
-    private func holder(
+    func holder(
         of state: ObjectState, _ layout: EntityLayout, except own: RowID? = nil
     ) throws -> KeyHolder? {
         for constraint in layout.uniquenessConstraints {
@@ -374,7 +374,7 @@ extension RecordImport {
     }
 
     /// The values of a unique key; nil when one is missing, since then it is nobody's.
-    private func key(
+    func key(
         of state: ObjectState, _ layout: EntityLayout, _ names: [String]
     ) throws -> [AttributeValue]? {
         var values: [AttributeValue] = []

@@ -63,7 +63,7 @@ struct RecordImport {
                 objects.append(record)
             }
         }
-        deletionsAhead.records = deletions
+        deletionsAhead = DeletionsAhead(deletions)
         try applyObjects(holdsBack ? showable(objects) : objects)
         try flush()
         try resolveArrivals()
@@ -74,6 +74,7 @@ struct RecordImport {
         for record in pairs { try apply(pair: record) }
         try flush()
         for record in deletions { try applyDeletion(of: record) }
+        try settleOrphans()
         deletionsAhead = DeletionsAhead()
         try flush()
         try repairOrder()
@@ -242,9 +243,19 @@ struct MergedNames {
 
 /// The deletions of a page.
 struct DeletionsAhead {
+    /// Those that are still to be applied.
     var records: [Record] = []
+    /// The names of all.
+    private(set) var names: Set<ExactName> = []
     /// The pairs of the objects that are deleted: theirs may be deleted first.
     var pairs: [ExactName: [PairEntry]] = [:]
+    /// What went by them, with links that are still to be led elsewhere, or logged.
+    var orphans: [Orphan] = []
+
+    init(_ records: [Record] = []) {
+        self.records = records
+        names = Set(records.map { ExactName($0.recordName) })
+    }
 }
 
 /// Keys for new rows, reserved in growing numbers: a page of new objects needs a few statements for

@@ -10,27 +10,44 @@ struct Unlocking {
     let mirror: MirrorTransaction
     private static let pageMax = 400
 
-    /// The keys of the last round.
+    /// The keys of the last round, in the order of their file: the last one seals.
+    private let known: [String]
     private let former: Set<String>
 
     init(mirror: MirrorTransaction) throws {
         self.mirror = mirror
-        let known = try mirror.ledger.setting(.sealingKeys)?.string ?? ""
-        former = Set(known.split(separator: " ").map(String.init))
+        let text = try mirror.ledger.setting(.sealingKeys)?.string ?? ""
+        known = text.split(separator: " ").map(String.init)
+        former = Set(known)
     }
 
-    /// Compares the keys with those of the last round. Throws `.keyMissing` where one is here no
-    /// more: the rows hold what it opened.
+    private var keys: [String] { (mirror.mapping.sealer?.keys.keys ?? []).map(\.description) }
+
+    /// Throws `.keyMissing` where a key of the last round is here no more: the rows hold what it
+    /// opened.
+    func checkKeys() throws {
+        guard !mirror.mapping.sealedSlots.isEmpty else { return }
+        let given = Set(keys)
+        let lost = known.filter { !given.contains($0) }
+        guard let last = lost.last else { return }
+        // Which of them a value is under is told by the value alone: all are needed.
+        let names = lost.joined(separator: " and ")
+        throw MirrorError(
+            .keyMissing,
+            lost.count == 1
+                ? "Values of the store are sealed under the key \(last), which was not given. Give "
+                    + "the key file that has it."
+                : "Values of the store are sealed under the keys \(names), which were not given. "
+                    + "Give the key file that has them.", fields: ["key": last])
+    }
+
+    /// Compares the keys with those of the last round, and brings in what new ones open. Throws
+    /// as `checkKeys`.
     func run() throws {
         guard !mirror.mapping.sealedSlots.isEmpty else { return }
-        let keys = (mirror.mapping.sealer?.keys.keys ?? []).map(\.description)
+        let keys = keys
         guard former != Set(keys) else { return }
-        if let lost = former.subtracting(keys).min() {
-            throw MirrorError(
-                .keyMissing,
-                "Values of the store are sealed under the key \(lost), which was not given. "
-                    + "Give the key file that has it.", fields: ["key": lost])
-        }
+        try checkKeys()
         var importing = try RecordImport(mirror: mirror)
         var cursor: Int64 = 0
         while let last = try unlockLines(after: cursor, &importing) { cursor = last }
@@ -182,6 +199,17 @@ struct Unlocking {
         case .text, .set, .max, .min: winner == .merged
         case .counter, .custom: former.isEmpty && winner == .merged
         case .local, .remote, .overwrite, .rollback, .error, .policy: false
+        }
+    }
+}
+
+extension MirroredStore {
+    /// Throws `MirrorError` (`.keyMissing`) where keys of the last round are not given: what they
+    /// opened is in the rows, and cannot be compared with what the service has.
+    package func checkKeys() throws {
+        try read { mirror in
+            guard try Ledger.exists(in: mirror.ledger.connection) else { return }
+            try Unlocking(mirror: mirror).checkKeys()
         }
     }
 }

@@ -44,8 +44,9 @@ extension RecordImport {
         guard let row = try mirror.store.row(entry.row) else { return false }
         let layout = try mirror.layout(of: row.id)
         let local = try mirror.state(of: row, named: entry.recordName)
-        let base = entry.base.flatMap { $0.deleted ? nil : $0 }
+        let agreed = entry.base.flatMap { $0.deleted ? nil : $0 }
             .map { mirror.mapping.agreedState(of: $0, entity: layout).adopting(local) }
+        let base = try withLinksCut(agreed, in: local)
         var edits = local.changes(from: base)
         // Without a value it would be in no log, and be lost.
         if base == nil, edits.isEmpty { edits = local.attributes.indices.map { .attribute($0) } }
@@ -56,9 +57,10 @@ extension RecordImport {
             conflict.rule = Self.shareEndRule
             try log(conflict, layout, entry.recordName)
         }
-        let losesLinks = try logLostLinks(of: entry, by: nil)
+        let losesLinks = try logLostLinks(of: entry, local, by: nil)
         if losesLinks || !edits.isEmpty {
-            try bury(row, local, named: entry.recordName, base: entry.base)
+            let whole = try uncut(local, upon: agreed)
+            try bury(row, whole, named: entry.recordName, base: entry.base)
         }
         return true
     }

@@ -22,6 +22,13 @@ struct ShareReach {
     /// Whether records, and not the whole zone, are shared.
     var hasRoots: Bool { !roots.isEmpty }
 
+    /// Whether the zone has a record below which others can be put.
+    func isThere(_ parent: String) throws -> Bool {
+        if roots.contains(ExactName(parent)) { return true }
+        guard let base = try mirror.ledger.entry(named: parent)?.base else { return false }
+        return !base.deleted && base.recordChangeTag != nil
+    }
+
     /// The record below which an object is shared, or will be; nil for one that is not.
     func parent(of row: RowID) throws -> String? {
         guard let entry = try mirror.ledger.entry(for: row) else { return nil }

@@ -79,7 +79,12 @@ extension MirroredStore {
             ofRestored: grave.record.recordName, to: name, isLocal: grave.isLocal,
             rules: DeletionRule.allCases.map(\.rawValue) + [RecordImport.shareEndRule])
         try mirror.ledger.dropGrave(of: grave.record.recordName)
+        for lost in restoring.leftOut { try lost.keep(in: mirror.ledger) }
         try moveLinks(from: grave.record.recordName, to: name, mirror)
+        // What leads to it under its former name from elsewhere leads to the new object, too.
+        if let entry = try mirror.ledger.entry(named: name) {
+            try mirror.ledger.keepAlias(grave.record.recordName, of: entry.key)
+        }
         try mirror.ledger.finish()
         return RestoredObject(
             recordName: name, row: restoring.row.id, linksLost: restoring.linksLost,
@@ -134,6 +139,8 @@ extension MirroredStore {
 private struct Restoring {
     let mirror: MirrorTransaction
     private(set) var row: Row
+    /// Links that could not be made again, as far as their other ends may come back.
+    private(set) var leftOut: [LeftOutLink] = []
     private(set) var linksLost = 0
     private var changes = ChangeSet()
 
@@ -161,7 +168,7 @@ private struct Restoring {
             try setLink(slot, state.toOnes[slot], layout, grave.record.recordName)
         }
         for link in grave.links where !link.recordName.isExactly(grave.record.recordName) {
-            try add(link, layout)
+            try add(link, layout, grave.record.recordName)
         }
     }
 
@@ -184,6 +191,10 @@ private struct Restoring {
             row.toOnes[slot] = Link(target, orderKey: link.orderKey)
         } else {
             linksLost += 1
+            let back = Grave.Link(
+                kind: .referrer, property: relationship.name, recordName: ownName,
+                orderKey: link.orderKey)
+            leftOut.append(LeftOutLink(from: link.recordName, back))
         }
     }
 
@@ -195,9 +206,14 @@ private struct Restoring {
         return try mirror.store.row(target)?.toOnes[slot] == nil
     }
 
-    private mutating func add(_ link: Grave.Link, _ layout: EntityLayout) throws {
+    private mutating func add(
+        _ link: Grave.Link, _ layout: EntityLayout, _ ownName: String
+    ) throws {
         guard let other = try mirror.ledger.row(named: link.recordName) else {
             linksLost += 1
+            if let back = back(along: link, layout, ownName) {
+                leftOut.append(LeftOutLink(from: link.recordName, back))
+            }
             return
         }
         switch link.kind {
@@ -220,6 +236,27 @@ private struct Restoring {
         }
     }
 
+    /// A membership as it is seen from the other end; nil for a to-one, which the other has itself.
+    private func back(
+        along link: Grave.Link, _ layout: EntityLayout, _ ownName: String
+    ) -> Grave.Link? {
+        switch link.kind {
+        case .referrer: return nil
+        case .owner:
+            return Grave.Link(
+                kind: .member, property: link.property, recordName: ownName,
+                orderKey: link.orderKey)
+        case .member:
+            guard let slot = layout.toManySlot(link.property) else { return nil }
+            guard let inverse = layout.toManys[slot].inverseRelationship else {
+                return Grave.Link(
+                    kind: .owner, property: link.property, recordName: ownName,
+                    orderKey: link.orderKey)
+            }
+            return Grave.Link(kind: .member, property: inverse.name, recordName: ownName)
+        }
+    }
+
     private mutating func addMember(
         _ member: Link, _ link: Grave.Link, to owner: RowID, _ layout: EntityLayout
     ) throws {
@@ -236,5 +273,29 @@ private struct Restoring {
         var mark = RowUpdate(id: owner)
         mark.changedToManys = [slot]
         changes.updates.append(mark)
+    }
+}
+
+/// A link of a restored object whose other end is gone: should that be restored too, it is made.
+private struct LeftOutLink {
+    /// The name of the other end.
+    let end: String
+    /// The link as it is seen from there.
+    let link: Grave.Link
+
+    init(from end: String, _ link: Grave.Link) {
+        self.end = end
+        self.link = link
+    }
+
+    func keep(in ledger: Ledger) throws {
+        guard var grave = try ledger.grave(of: end),
+            !grave.links.contains(where: {
+                $0.kind == link.kind && $0.property == link.property
+                    && $0.recordName.isExactly(link.recordName)
+            })
+        else { return }
+        grave.links.append(link)
+        try ledger.keep(grave)
     }
 }

@@ -133,6 +133,11 @@ extension NSManagedObject {
     final func takeStoreChanges(_ stored: ObjectSnapshot) {
         guard let former = snapshot else { return }
         for index in attributes.indices where stored.attributes[index] != former.attributes[index] {
+            let sum = count(
+                index, own: attributes[index], former: former.attributes[index],
+                found: stored.attributes[index])
+            // Counted together where the changes that stay are put upon the row.
+            if sum != nil { continue }
             attributes[index] = stored.attributes[index]
             extras?.transformed[index] = nil
         }

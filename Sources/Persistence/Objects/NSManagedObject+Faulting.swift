@@ -146,20 +146,28 @@ extension NSManagedObject {
 
     /// Takes the row's present values below the object's own changes.
     ///
-    /// What the program changed stays changed; everything else shows what `found` says.
+    /// What the program changed stays changed; everything else shows what `found` says. What it
+    /// added to a counter is added to what that is now.
     final func rebase(onto found: ObjectSnapshot) {
         guard !isFault, let former = snapshot else {
             snapshot = found
             return
         }
-        for index in attributes.indices where attributes[index] == former.attributes[index] {
-            attributes[index] = found.attributes[index]
-            extras?.transformed[index] = nil
+        eventBase?.rebase(from: former, onto: found) { count($0, own: $1, former: $2, found: $3) }
+        for index in attributes.indices {
+            if attributes[index] == former.attributes[index] {
+                attributes[index] = found.attributes[index]
+                extras?.transformed[index] = nil
+            } else if let sum = count(
+                index, own: attributes[index], former: former.attributes[index],
+                found: found.attributes[index])
+            {
+                attributes[index] = sum
+            }
         }
         for index in toOnes.indices where toOnes[index] === former.toOnes[index] {
             toOnes[index] = found.toOnes[index]
         }
-        eventBase?.rebase(from: former, onto: found)
         for index in toManys.indices { rebaseMembers(index) }
         snapshot = found
     }

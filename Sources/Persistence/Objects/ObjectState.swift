@@ -72,9 +72,17 @@ final class ObjectValues {
     }
 
     /// Follows a row that somebody else changed; what the program changed stays.
-    func rebase(from former: ObjectSnapshot, onto found: ObjectSnapshot) {
-        for index in attributes.indices where attributes[index] == former.attributes[index] {
-            attributes[index] = found.attributes[index]
+    func rebase(
+        from former: ObjectSnapshot, onto found: ObjectSnapshot,
+        counting: (Int, AttributeValue, AttributeValue, AttributeValue) -> AttributeValue?
+    ) {
+        for index in attributes.indices {
+            let (old, new) = (former.attributes[index], found.attributes[index])
+            if attributes[index] == old {
+                attributes[index] = new
+            } else if let sum = counting(index, attributes[index], old, new) {
+                attributes[index] = sum
+            }
         }
         for index in toOnes.indices where toOnes[index] === former.toOnes[index] {
             toOnes[index] = found.toOnes[index]

@@ -66,6 +66,7 @@ struct Verify: Verb {
                 "otherContainer", "The store is mirrored with \(known), not with \(service.place).",
                 hint: "Name that service.", status: .usage)
         }
+        try mirrored.checkKeys()
         let carrier = try service.carrier(of: mirrored)
         let records = try await records(in: mirrored.zoneID, carrier, console)
         let comparison = try MirrorComparison(mirrored, records: records)

@@ -52,8 +52,8 @@ open class NSPersistentHistoryChangeRequest: NSPersistentStoreRequest {
     /// The transactions, or the changes with their transactions, that a request chooses; it is made
     /// with `NSPersistentHistoryTransaction.fetchRequest` or `NSPersistentHistoryChange`'s. Its
     /// predicate, sort order of transactions, offset and limit count. One over changes is answered
-    /// with changes, unless a `resultType` is set: `.transactionsAndChanges` are the transactions of
-    /// those changes, each with them alone.
+    /// with changes, unless a `resultType` is set: `.transactionsAndChanges` are the transactions
+    /// of those changes, each with them alone.
     open class func fetchHistory(
         withFetch fetchRequest: NSFetchRequest<any NSFetchRequestResult>
     ) -> Self {

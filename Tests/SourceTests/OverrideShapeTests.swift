@@ -6,6 +6,7 @@ import Testing
     private enum Refusal: Error { case asked }
 
     private final class SpyContext: NSManagedObjectContext, @unchecked Sendable {
+        // @unchecked: used by one test's thread.
         var calls: [String] = []
         var fails = false
 
@@ -58,6 +59,7 @@ import Testing
     }
 
     private final class MergingContainer: NSPersistentContainer, @unchecked Sendable {
+        // @unchecked: used by one test's thread.
         override var viewContext: NSManagedObjectContext {
             let context = super.viewContext
             context.automaticallyMergesChangesFromParent = true
@@ -75,6 +77,7 @@ import Testing
     }
 
     private final class CountingCoordinator: NSPersistentStoreCoordinator, @unchecked Sendable {
+        // @unchecked: used by one test's thread.
         var count = 0
 
         override func execute(

@@ -14,7 +14,9 @@ extension NotificationCenter {
     /// any; an iterator is one task's.
     public final class Notifications: AsyncSequence, @unchecked Sendable {
         // @unchecked: never changed; the object is only compared.
+        /// As it was posted, with its object and facts.
         public typealias Element = Notification
+        /// None: it ends only when the task is cancelled.
         public typealias Failure = Never
 
         private let name: Notification.Name
@@ -48,12 +50,13 @@ extension NotificationCenter {
                 self.stream = stream
             }
 
-            /// The next notification; nil once the task is cancelled.
+            /// The next notification; nil once the task is cancelled. Cost: no rows; waits until one
+            /// is posted.
             public mutating func next() async -> Notification? {
                 await next(isolation: #isolation)
             }
 
-            /// As `next()`, on the caller's actor.
+            /// As `next()`, on the caller's actor. Cost: the same.
             public mutating func next(
                 isolation actor: isolated (any Actor)?
             ) async -> Notification? {

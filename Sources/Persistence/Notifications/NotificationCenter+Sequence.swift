@@ -50,8 +50,8 @@ extension NotificationCenter {
                 self.stream = stream
             }
 
-            /// The next notification; nil once the task is cancelled. Cost: no rows; waits until one
-            /// is posted.
+            /// The next notification; nil once the task is cancelled. Cost: no rows; it waits until
+            /// one is posted.
             public mutating func next() async -> Notification? {
                 await next(isolation: #isolation)
             }

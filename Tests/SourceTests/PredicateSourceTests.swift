@@ -67,8 +67,8 @@ struct PredicateSourceTests {
                 NSSortDescriptor(SortDescriptor(\Person.name, comparator: .localizedStandard))
             ]
             #expect(try context.fetch(request).map(\.name) == ["hanna", "Joänn"])
-            let whole = SortDescriptor(\Person.name, comparator: .lexical, order: .reverse)
-            #expect(whole.comparison == .compare && whole.order == .reverse)
+            let whole = SortDescriptor(\Person.name, comparator: .localized, order: .reverse)
+            #expect(whole.comparison == .localized && whole.order == .reverse)
         }
     }
 

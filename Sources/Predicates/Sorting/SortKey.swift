@@ -16,9 +16,6 @@ public enum SortComparison: String, Sendable {
     /// A comparator of the app's: in memory only.
     case custom = ""
 
-    /// Apple's comparator of texts by this name.
-    public static var lexical: SortComparison { .compare }
-
     /// Orders two texts. `custom` orders as `compare` does.
     public func order(_ left: String, _ right: String) -> ComparisonResult {
         switch self {

@@ -7,7 +7,7 @@ import Testing
 @testable import CloudKit
 
 /// Who the signed-in user is, asked as apps ask before they show that they sync.
-@Suite(.serialized) struct AccountTests {
+@Suite(.serialized) struct AccountStatusTests {
     private let container = CKContainer.default()
 
     @Test func theServiceSaysWhoTheUserIs() async throws {

@@ -24,6 +24,20 @@ import Testing
         ("let k = #keyPath(Person.boss.name)", "let k = \"boss.name\""),
         ("let k = #keyPath(App.Person.name)", "let k = \"name\""),
         ("let k = #keyPath(name)", "let k = \"name\""),
+        ("f(\"\\(#keyPath(Car.plate)) == %@\")", "f(\"\\(\"plate\") == %@\")"),
+        (
+            "f(\"\"\"\n  \\(x)\n  \\(#keyPath(Car.plate))\n  \"\"\")",
+            "f(\"\"\"\n  \\(x)\n  \\(\"plate\")\n  \"\"\")"
+        ),
+        ("f(#\"\\#(#keyPath(Car.plate)) \\(@objc)\"#)", "f(#\"\\#(\"plate\") \\(@objc)\"#)"),
+        (
+            "e.managedObjectClassName = NSStringFromClass(Schema.Book.self)",
+            "e.managedObjectClassName = String(reflecting: Schema.Book.self)"
+        ),
+        (
+            "d.setOption(FileProtectionType.complete as NSObject, forKey: k)",
+            "d.setOption(FileProtectionType.complete.rawValue as NSObject, forKey: k)"
+        ),
         (
             "s(key: k, selector: #selector(NSString.localizedStandardCompare(_:)))",
             "s(key: k, comparison: .localizedStandard)"
@@ -61,6 +75,9 @@ import Testing
         "convenience init(context: NSManagedObjectContext, name: String) {}",
         "let c = r.copy() as! NSFetchRequest<Person>",
         "\"unended @objc",
+        "autoreleasepool { save() }",
+        "let n = NSStringFromClass(type(of: object))",
+        "let s = \"\\(f(\"\\\\(#keyPath(A.b))\"))\"",
     ])
     func whatIsNoCodeIsNeverTouched(_ text: String) {
         #expect(port(text).text == text)

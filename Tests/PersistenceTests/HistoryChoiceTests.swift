@@ -70,11 +70,11 @@ import Testing
 
     private func answer(
         _ bench: Bench, _ choice: NSFetchRequest<any NSFetchRequestResult>?,
-        _ type: NSPersistentHistoryResultType = .transactionsAndChanges
+        _ type: NSPersistentHistoryResultType? = nil
     ) throws -> Any? {
         let request = NSPersistentHistoryChangeRequest.fetchHistory(
             withFetch: try #require(choice))
-        request.resultType = type
+        if let type { request.resultType = type }
         return (try bench.context.execute(request) as? NSPersistentHistoryResult)?.result
     }
 
@@ -177,6 +177,26 @@ import Testing
             try answer(bench, changes(), .transactionsOnly) as? [NSPersistentHistoryTransaction]
         #expect(Set(transactions?.map(\.transactionNumber) ?? []) == [1, 2, 3])
         #expect(transactions?.allSatisfy { $0.changes == nil } == true)
+    }
+
+    @Test(arguments: StoreKind.logging)
+    func whoAsksForTransactionsOfChosenChangesGetsThoseWithThem(_ kind: StoreKind) throws {
+        let bench = try pairs(kind)
+        let all = try answer(bench, changes(), .transactionsAndChanges)
+        let found = try #require(all as? [NSPersistentHistoryTransaction])
+        #expect(found.map(\.transactionNumber) == [3, 2, 1])
+        #expect(found.map { $0.changes?.map(\.changeID) } == [[5], [4, 3], [2]])
+        for transaction in found {
+            #expect(transaction.changes?.allSatisfy { $0.transaction === transaction } == true)
+        }
+        let narrow = NSPersistentHistoryChange.fetchRequest
+        narrow?.predicate = NSPredicate(format: "changedEntity == 'Person'")
+        let people = try answer(bench, narrow, .transactionsAndChanges)
+        let saves = try #require(people as? [NSPersistentHistoryTransaction])
+        #expect(
+            saves.map { $0.changes?.map(\.changedObjectID.entity.name) } == [
+                ["Person"], ["Person"], ["Person"],
+            ])
     }
 
     @Test(arguments: StoreKind.logging)

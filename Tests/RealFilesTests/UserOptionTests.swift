@@ -153,7 +153,7 @@ import Testing
                 _ = try OpenedStore(URL(fileURLWithPath: place), TwoProcesses.model())
                 exit(8)
             } catch let error as NSError {
-                let codes = [NSPersistentStoreSaveError, NSPersistentStoreOpenError]
+                let codes = [NSPersistentStoreSaveError, CocoaError.fileReadUnknown.rawValue]
                 guard codes.contains(error.code), error.localizedDescription.contains("access")
                 else { exit(9) }
             }

@@ -51,6 +51,27 @@ struct PredicateSourceTests {
         #expect(try format(#Predicate<Person> { list.contains($0.age) }) == "age IN {1, 2}")
     }
 
+    @Test func searchesArePredicates() throws {
+        let term = "ANN"
+        let made = try NSPredicate.converting(
+            #Predicate<Person> { $0.name?.localizedStandardContains(term) ?? false })
+        #expect(made == NSPredicate(format: "name CONTAINS[cd] 'ANN'"))
+        let file = AppModel.temporaryFile()
+        let context = try AppModel.container(file: file).newBackgroundContext()
+        try context.performAndWait {
+            for name in ["Joänn", "Bob", "hanna"] { _ = Person(name: name, in: context) }
+            try context.save()
+            let request = NSFetchRequest<Person>(entityName: "Person")
+            request.predicate = made
+            request.sortDescriptors = [
+                NSSortDescriptor(SortDescriptor(\Person.name, comparator: .localizedStandard))
+            ]
+            #expect(try context.fetch(request).map(\.name) == ["hanna", "Joänn"])
+            let whole = SortDescriptor(\Person.name, comparator: .localized, order: .reverse)
+            #expect(whole.comparison == .localized && whole.order == .reverse)
+        }
+    }
+
     @Test func swiftPredicatesFindRows() throws {
         let file = AppModel.temporaryFile()
         let context = try AppModel.container(file: file).newBackgroundContext()

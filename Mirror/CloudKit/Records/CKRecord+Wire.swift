@@ -17,13 +17,20 @@ extension CKRecord {
         modificationDate = record.modified.map { Self.date($0.timestamp) }
         creatorUserRecordID = record.created?.userRecordName.map { ID(recordName: $0) }
         lastModifiedUserRecordID = record.modified?.userRecordName.map { ID(recordName: $0) }
-        for (key, value) in record.fields {
+        parent = Self.reference(SharingField.parent, of: record, in: zone)
+        share = Self.reference(SharingField.share, of: record, in: zone)
+        for (key, value) in record.fields where !SharingField.isReserved(key) {
             read(value.flatMap { Self.value($0, in: zone) }, forKey: key)
         }
     }
 
-    /// A field's value; nil for locations, which the mirror does not write, and for assets, of
-    /// which a record that was exchanged has the checksum alone.
+    private static func reference(
+        _ key: String, of record: Record, in zone: CKRecordZone.ID
+    ) -> Reference? {
+        record.fields[key]?.flatMap { value($0, in: zone) } as? Reference
+    }
+
+    /// A field's value; nil for locations, which the mirror does not write.
     private static func value(_ value: FieldValue, in zone: CKRecordZone.ID) -> (any Sendable)? {
         switch value {
         case .string(let text): text
@@ -37,7 +44,8 @@ extension CKRecord {
                 action: reference.action == .deleteSelf ? .deleteSelf : .none)
         case .list(_, let values): values.compactMap { Self.value($0, in: zone) }
         case .encrypted(let plain): self.value(plain, in: zone)
-        case .location, .asset: nil
+        case .asset: CKAsset()
+        case .location: nil
         }
     }
 

@@ -1,4 +1,5 @@
 public import Foundation
+internal import Platform
 
 /// A record as the service has it: a name, a type and fields. Source: Apple, CKRecord.
 ///
@@ -59,6 +60,10 @@ open class CKRecord: NSObject {
     public internal(set) var modificationDate: Date?
     public internal(set) var creatorUserRecordID: ID?
     public internal(set) var lastModifiedUserRecordID: ID?
+    /// The record above this one, with which it is shared; nil for none. The mirror sets it.
+    public internal(set) var parent: Reference?
+    /// The share of all below this record; nil where it is not shared as a root.
+    public internal(set) var share: Reference?
     private var fields: [FieldKey: any Sendable] = [:]
     private var changed: Set<FieldKey> = []
 
@@ -67,26 +72,50 @@ open class CKRecord: NSObject {
         self.recordID = recordID
     }
 
+    /// A record with a name of its own in the default zone.
+    public convenience init(recordType: RecordType) {
+        let name = Environment.system.randomness.uuid().uuidString
+        self.init(recordType: recordType, recordID: ID(recordName: name))
+    }
+
+    /// A record with a name of its own in a zone.
+    public convenience init(recordType: RecordType, zoneID: CKRecordZone.ID) {
+        let name = Environment.system.randomness.uuid().uuidString
+        self.init(recordType: recordType, recordID: ID(recordName: name, zoneID: zoneID))
+    }
+
     /// The names of the fields that have a value, sorted.
     open func allKeys() -> [FieldKey] { fields.keys.sorted() }
 
     /// The fields that were set since the record was read, sorted.
     open func changedKeys() -> [FieldKey] { changed.sorted() }
 
-    /// A field's value: `String`, `Int64`, `Double`, `Date`, `Data`, `CKRecord.Reference`, or an
-    /// array of these; nil for none.
+    /// A field's value: `String`, `NSNumber`, `Date`, `Data`, `CKRecord.Reference`, `CKAsset`, or
+    /// an array of these; nil for none. A number is read as any type that has it (`as? Int`).
     open subscript(key: FieldKey) -> (any Sendable)? {
         get { fields[key] }
         set {
-            fields[key] = newValue
+            fields[key] = Self.kept(newValue)
             changed.insert(key)
         }
+    }
+
+    /// A field's value as the type that is asked for; nil for none, or where it is of another.
+    public final subscript<Value: CKRecordValueProtocol>(key: FieldKey) -> Value? {
+        get { object(forKey: key) as? Value }
+        set { setObject(newValue, forKey: key) }
     }
 
     open func object(forKey key: FieldKey) -> (any Sendable)? { self[key] }
 
     open func setObject(_ object: (any Sendable)?, forKey key: FieldKey) { self[key] = object }
 
+    /// As `object(forKey:)`.
+    open func value(forKey key: FieldKey) -> Any? { self[key] }
+
+    /// As `setObject(_:forKey:)`.
+    open func setValue(_ value: (any Sendable)?, forKey key: FieldKey) { self[key] = value }
+
     /// Takes a value over from the service.
-    func read(_ value: (any Sendable)?, forKey key: FieldKey) { fields[key] = value }
+    func read(_ value: (any Sendable)?, forKey key: FieldKey) { fields[key] = Self.kept(value) }
 }

@@ -35,4 +35,7 @@ public final class CKRecordZone: NSObject, Sendable {
     public init(zoneID: ID) { self.zoneID = zoneID }
 
     public convenience init(zoneName: String) { self.init(zoneID: ID(zoneName: zoneName)) }
+
+    /// The zone that every database has.
+    public static func `default`() -> CKRecordZone { CKRecordZone(zoneID: .default) }
 }

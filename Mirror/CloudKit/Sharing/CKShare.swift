@@ -156,7 +156,15 @@ public final class CKShare: CKRecord {
         url = record.shortGUID.map { service.appendingPathComponent("share/\($0)") }
     }
 
-    public var owner: Participant? { participants.first { $0.role == .owner } }
+    /// Who shares. Of a share that the service has not yet, the signed-in user, whose record it
+    /// has not named.
+    public var owner: Participant {
+        participants.first { $0.role == .owner }
+            ?? Participant(
+                ShareParticipant(
+                    identity: UserIdentity(userRecordName: CKCurrentUserDefaultName),
+                    permission: .readWrite, status: .accepted, kind: .owner))
+    }
 
     /// The signed-in user as a participant.
     public var currentUserParticipant: Participant? {

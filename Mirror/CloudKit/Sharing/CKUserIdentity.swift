@@ -48,6 +48,8 @@ public final class CKUserIdentity: NSObject, Sendable {
     public let lookupInfo: LookupInfo?
     /// The name, where the user lets others see it.
     public let nameComponents: PersonNameComponents?
+    /// Whether the service knows the user.
+    public var hasiCloudAccount: Bool { userRecordID != nil }
 
     init(_ identity: UserIdentity) {
         userRecordID = identity.userRecordName.map { CKRecord.ID(recordName: $0) }

@@ -8,25 +8,26 @@ open class NSPersistentContainer: NSObject, @unchecked Sendable {
     /// As given to the initializer: the name of the model looked for, and of the first
     /// description's file.
     public final let name: String
+    private final let coordinator: NSPersistentStoreCoordinator
+    private final let mainContext: NSManagedObjectContext
     /// The model that all its contexts work with.
-    public final let managedObjectModel: NSManagedObjectModel
+    open var managedObjectModel: NSManagedObjectModel { coordinator.managedObjectModel }
     /// The coordinator of the container's stores; empty before `loadPersistentStores`.
-    public final let persistentStoreCoordinator: NSPersistentStoreCoordinator
+    open var persistentStoreCoordinator: NSPersistentStoreCoordinator { coordinator }
     /// The context of the main queue.
-    public final let viewContext: NSManagedObjectContext
+    open var viewContext: NSManagedObjectContext { mainContext }
     /// The stores to load: at first one SQLite store `<name>.sqlite` in the default directory.
     open var persistentStoreDescriptions: [NSPersistentStoreDescription]
 
     /// A container for a model that is at hand.
     public init(name: String, managedObjectModel model: NSManagedObjectModel) {
         self.name = name
-        managedObjectModel = model
-        persistentStoreCoordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
-        viewContext = NSManagedObjectContext(concurrencyType: .mainQueueConcurrencyType)
+        coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
+        mainContext = NSManagedObjectContext(concurrencyType: .mainQueueConcurrencyType)
         let file = Self.defaultDirectoryURL().appendingPathComponent("\(name).sqlite")
         persistentStoreDescriptions = [NSPersistentStoreDescription(url: file)]
         super.init()
-        viewContext.persistentStoreCoordinator = persistentStoreCoordinator
+        mainContext.persistentStoreCoordinator = coordinator
     }
 
     /// A container for the model file of that name among the program's resources. Traps when there
@@ -80,7 +81,7 @@ open class NSPersistentContainer: NSObject, @unchecked Sendable {
     }
 
     /// Runs `block` later with a new background context.
-    public final func performBackgroundTask(_ block: @escaping (NSManagedObjectContext) -> Void) {
+    open func performBackgroundTask(_ block: @escaping (NSManagedObjectContext) -> Void) {
         let context = newBackgroundContext()
         context.perform { block(context) }
     }

@@ -4,13 +4,8 @@ internal import Stores
 
 // Deleting, and what it does to others.
 extension NSManagedObjectContext {
-    /// Marks an object as deleted; the next save deletes it.
-    ///
-    /// At the end of the event (see `propagatesDeletesAtEndOfEvent`) its relationships' delete
-    /// rules are applied: related objects lose their link to it, or are deleted too. A deny rule
-    /// is looked at by the save. The object keeps its own values until then. Deleting it once more
-    /// calls `prepareForDeletion` again, and does nothing else.
-    public final func delete(_ object: NSManagedObject) {
+    /// What `delete(_:)` does.
+    final func noteDeletion(of object: NSManagedObject) {
         if QueueGuard.isOn { checkQueue() }
         guard owns(object) else { return }
         if object.isDeleted {

@@ -1,17 +1,11 @@
-public import Foundation
+internal import Foundation
 internal import ObjectModel
 internal import Stores
 
 // Taking in what others saved.
 extension NSManagedObjectContext {
-    /// Makes objects show what another context saved: updated ones show their new values below
-    /// their own changes, new ones become known, deleted ones are deleted here, too.
-    ///
-    /// Deletions count as changes of this context until its next save, which finds them done. Ends
-    /// the present event before; posts what changed, and `didMergeChangesObjectIDs`. Objects of
-    /// another coordinator stand for the same rows here. Call it on the context's queue. A failure
-    /// of the store is thrown by the next save.
-    public final func mergeChanges(fromContextDidSave notification: Notification) {
+    /// What `mergeChanges(fromContextDidSave:)` does.
+    final func takeIn(_ notification: Notification) {
         merge(
             MergedIDs(notification.userInfo ?? [:], coordinator: persistentStoreCoordinator))
     }

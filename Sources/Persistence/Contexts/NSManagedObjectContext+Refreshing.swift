@@ -3,11 +3,6 @@ internal import Stores
 
 // Ending events, taking back, reading anew.
 extension NSManagedObjectContext {
-    /// Ends the event: applies the delete rules of what was deleted (see
-    /// `propagatesDeletesAtEndOfEvent`), hands what changed to the undo manager, and posts it as
-    /// one ObjectsDidChange notification. Nothing is posted where nothing changed.
-    public final func processPendingChanges() { _ = postEvent() }
-
     /// Ends the event, and returns it. `isUndoable` says that the program made its changes.
     @discardableResult
     final func postEvent(isUndoable: Bool = true) -> EventObjects {
@@ -27,9 +22,8 @@ extension NSManagedObjectContext {
         return event
     }
 
-    /// Takes back all changes since the last save, and empties the undo manager: new objects leave,
-    /// others show their stored values.
-    public final func rollback() {
+    /// What `rollback()` does.
+    final func takeBackChanges() {
         pending.forget()
         for object in pending.takeObjects() {
             let isGone = object.isInserted || object.state.contains(.inaccessible)
@@ -52,11 +46,8 @@ extension NSManagedObjectContext {
         postEvent(isUndoable: false)
     }
 
-    /// Forgets all objects and changes, and empties the undo manager.
-    ///
-    /// Objects that are still held become faults that belong to no context: they stay empty, where
-    /// Apple's raise an exception. Posts `NSInvalidatedAllObjectsKey` with their IDs.
-    public final func reset() {
+    /// What `reset()` does.
+    final func forgetAll() {
         // Only their changes keep some of them alive.
         let objects = registry.objects
         pending.forget()
@@ -78,13 +69,8 @@ extension NSManagedObjectContext {
             userInfo: [NSInvalidatedAllObjectsKey: objects.map(\.objectID)])
     }
 
-    /// Makes an object show its stored values again.
-    ///
-    /// With `mergeChanges` a changed object's own changes stay on top, and an unchanged one becomes
-    /// a fault; without, changes are dropped and the object becomes a fault. A new object stays
-    /// new; without `mergeChanges` it shows its default values again. A failure of the store
-    /// (134180 and others) is thrown by the next save.
-    public final func refresh(_ object: NSManagedObject, mergeChanges flag: Bool) {
+    /// What `refresh(_:mergeChanges:)` does.
+    final func readAnew(_ object: NSManagedObject, mergeChanges flag: Bool) {
         guard owns(object), !flag || !object.isInserted else { return }
         readAhead.forget(object.objectID)
         reread(object, mergeChanges: flag)
@@ -111,8 +97,8 @@ extension NSManagedObjectContext {
         }
     }
 
-    /// Refreshes all objects; their own changes stay.
-    public final func refreshAllObjects() {
+    /// What `refreshAllObjects()` does.
+    final func readAllAnew() {
         readAhead.forgetRows()
         var rest = registry.objects.filter { !$0.isInserted }[...]
         while !rest.isEmpty {

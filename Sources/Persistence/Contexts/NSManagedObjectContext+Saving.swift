@@ -4,15 +4,8 @@ internal import Stores
 
 // Saving.
 extension NSManagedObjectContext {
-    /// Writes all changes to the stores, or to the parent context; everything or nothing, also
-    /// where several stores take part. Only a disk that fails while their transactions end can
-    /// leave some of them written: what these took is no change any more then.
-    ///
-    /// Throws validation errors (1550…1690), merge conflicts (133020), constraint conflicts
-    /// (133021) and the stores' failures; the changes stay then, to be corrected or rolled back.
-    /// Cost: O(changed objects); one transaction for each store, in it a run of a compiled
-    /// statement for each row or ten new ones, and one for some dozens of rows of the history.
-    public final func save() throws {
+    /// What `save()` does.
+    final func saveAll() throws {
         do {
             try save(validating: true)
         } catch {

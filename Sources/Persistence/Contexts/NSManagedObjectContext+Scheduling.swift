@@ -10,12 +10,6 @@ extension NSManagedObjectContext {
         case enqueued
     }
 
-    /// Runs `block` on the context's queue, later.
-    public final func perform(_ block: @escaping () -> Void) {
-        let passed = UncheckedTransfer(block)
-        queue.enqueue { self.runEvent(passed.value) }
-    }
-
     /// Runs `block` on the context's queue and returns what it returns. Throws what `block` throws.
     /// Cost: a turn on the queue, and the end of the event (see `processPendingChanges()`).
     public final func perform<T, Failure: Error>(
@@ -47,7 +41,7 @@ extension NSManagedObjectContext {
         }
     }
 
-    private func runEvent<T>(_ block: () -> T) -> T {
+    final func runEvent<T>(_ block: () -> T) -> T {
         defer {
             processPendingChanges()
             if !queue.isMain {

@@ -304,6 +304,111 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
         pending.note(.updatedNow, of: object)
         scheduleProcessing()
     }
+
+    // MARK: What is done elsewhere, and subclasses may override
+
+    // Methods of extensions cannot be overridden off Apple's platforms.
+
+    /// Writes all changes to the stores, or to the parent context; everything or nothing, also
+    /// where several stores take part. Only a disk that fails while their transactions end can
+    /// leave some of them written: what these took is no change any more then.
+    ///
+    /// Throws validation errors (1550…1690), merge conflicts (133020), constraint conflicts
+    /// (133021) and the stores' failures; the changes stay then, to be corrected or rolled back.
+    /// Cost: O(changed objects); one transaction for each store, in it a run of a compiled
+    /// statement for each row or ten new ones, and one for some dozens of rows of the history.
+    open func save() throws { try saveAll() }
+
+    /// Marks an object as deleted; the next save deletes it.
+    ///
+    /// At the end of the event (see `propagatesDeletesAtEndOfEvent`) its relationships' delete
+    /// rules are applied: related objects lose their link to it, or are deleted too. A deny rule
+    /// is looked at by the save. The object keeps its own values until then. Deleting it once more
+    /// calls `prepareForDeletion` again, and does nothing else.
+    open func delete(_ object: NSManagedObject) { noteDeletion(of: object) }
+
+    /// Ends the event: applies the delete rules of what was deleted (see
+    /// `propagatesDeletesAtEndOfEvent`), hands what changed to the undo manager, and posts it as
+    /// one ObjectsDidChange notification. Nothing is posted where nothing changed.
+    open func processPendingChanges() { _ = postEvent() }
+
+    /// Takes back all changes since the last save, and empties the undo manager: new objects leave,
+    /// others show their stored values.
+    open func rollback() { takeBackChanges() }
+
+    /// Forgets all objects and changes, and empties the undo manager.
+    ///
+    /// Objects that are still held become faults that belong to no context: they stay empty, where
+    /// Apple's raise an exception. Posts `NSInvalidatedAllObjectsKey` with their IDs.
+    open func reset() { forgetAll() }
+
+    /// Makes an object show its stored values again.
+    ///
+    /// With `mergeChanges` a changed object's own changes stay on top, and an unchanged one becomes
+    /// a fault; without, changes are dropped and the object becomes a fault. A new object stays
+    /// new; without `mergeChanges` it shows its default values again. A failure of the store
+    /// (134180 and others) is thrown by the next save.
+    open func refresh(_ object: NSManagedObject, mergeChanges flag: Bool) {
+        readAnew(object, mergeChanges: flag)
+    }
+
+    /// Refreshes all objects; their own changes stay.
+    open func refreshAllObjects() { readAllAnew() }
+
+    /// Makes objects show what another context saved: updated ones show their new values below
+    /// their own changes, new ones become known, deleted ones are deleted here, too.
+    ///
+    /// Deletions count as changes of this context until its next save, which finds them done. Ends
+    /// the present event before; posts what changed, and `didMergeChangesObjectIDs`. Objects of
+    /// another coordinator stand for the same rows here. Call it on the context's queue. A failure
+    /// of the store is thrown by the next save.
+    open func mergeChanges(fromContextDidSave notification: Notification) {
+        takeIn(notification)
+    }
+
+    /// What records the context's changes, one action for each event; nil, as at first, records
+    /// none and costs nothing.
+    ///
+    /// Recorded are changes of properties, insertions and deletions, not what merges, refreshes and
+    /// imports bring. A save ends nothing: what was saved can be undone, and saved again; an object
+    /// whose deletion was saved comes back under the same ID.
+    open var undoManager: UndoManager? {
+        get { recordingManager }
+        set { recordingManager = newValue }
+    }
+
+    /// Ends the event, and takes the undo manager's last group back.
+    open func undo() {
+        processPendingChanges()
+        undoManager?.undo()
+    }
+
+    /// Does again what was undone last.
+    open func redo() {
+        processPendingChanges()
+        undoManager?.redo()
+    }
+
+    /// Runs `block` on the context's queue, later.
+    open func perform(_ block: @escaping () -> Void) {
+        let passed = UncheckedTransfer(block)
+        queue.enqueue { self.runEvent(passed.value) }
+    }
+
+    /// Runs `block` on the context's queue and waits. May be called from any queue, also from this
+    /// one. Cost: as `perform`, and the caller's thread waits.
+    open func performAndWait(_ block: () -> Void) { queue.run { runEvent(block) } }
+
+    /// Runs a request of any kind and returns its result; a fetch gives an
+    /// `NSAsynchronousFetchResult` that is over already, as with Apple.
+    ///
+    /// Call it on the context's queue. Batch and history requests go to the stores, also from a
+    /// child context: the history names the author of the context at the end of its parents. Throws
+    /// 134060 without a coordinator, and what the request's kind throws. Cost: that of the request.
+    @discardableResult
+    open func execute(_ request: NSPersistentStoreRequest) throws -> NSPersistentStoreResult {
+        try run(request)
+    }
 }
 
 /// What a program may set on a context.

@@ -10,9 +10,10 @@ extension NSPersistentStoreCoordinator {
     // MARK: Metadata
 
     /// The metadata of a store's file, without opening it for work. `options` are not needed.
-    /// Throws 134000 for a type without files, 134010 for a store of another type, 134080 where
-    /// there is none, 134180 for a damaged one. Cost: a few rows of SQLite; other files are read,
-    /// and parsed as far as their metadata.
+    /// Throws 134000 for a type without files, 134010 for a store of another type; of Foundation's
+    /// codes 260 where there is no file, 259 for one that is damaged or no store, 257 where it may
+    /// not be read, 256 where it cannot be; 134080 for a folder and its like. Cost: a few rows of
+    /// SQLite; other files are read, and parsed as far as their metadata.
     public class func metadataForPersistentStore(
         type storeType: NSPersistentStore.StoreType, at storeURL: URL,
         options: [AnyHashable: Any]? = nil
@@ -20,25 +21,25 @@ extension NSPersistentStoreCoordinator {
         try StoreFileType(storeType.rawValue).metadata(at: storeURL)
     }
 
-    /// As `metadataForPersistentStore(type:at:options:)`. Throws 134000, 134010, 134080, 134180.
-    /// Cost: the same.
+    /// As `metadataForPersistentStore(type:at:options:)`. Throws 134000, 134010, 134080, 256, 257,
+    /// 259, 260. Cost: the same.
     public class func metadataForPersistentStore(
         ofType storeType: String, at url: URL, options: [AnyHashable: Any]? = nil
     ) throws -> [String: Any] {
         try StoreFileType(storeType).metadata(at: url)
     }
 
-    /// The metadata of a store's file, whose type is told by its contents. Throws 134080 for a file
-    /// that is no store, 134180 for a damaged one. Cost: a few rows of SQLite; other files are
-    /// read, and parsed as far as their metadata.
+    /// The metadata of a store's file, whose type is told by its contents. Throws 260 where there
+    /// is none, 259 for one that is damaged or no store, 257 where it may not be read. Cost: a few
+    /// rows of SQLite; other files are read, and parsed as far as their metadata.
     public class func metadataForPersistentStore(with url: URL) throws -> [AnyHashable: Any] {
         try StoreFileType(recognizing: url).metadata(at: url)
     }
 
     /// Replaces the application's metadata of a store's file, which must not be open. The store's
-    /// own keys stay as they are. Throws 134000, 134010, 134080, 134030 where it may not be
-    /// written, 134070 for values that are no property list. Cost: one row of SQLite; other files
-    /// are read and written whole.
+    /// own keys stay as they are. Throws 134000, 134010, 259 for what is no store, 134030 where it
+    /// may not be written, 134070 for values that are no property list. Cost: one row of SQLite;
+    /// other files are read and written whole.
     public class func setMetadata(
         _ metadata: [String: Any]?, type storeType: NSPersistentStore.StoreType, at storeURL: URL,
         options: [AnyHashable: Any]? = nil
@@ -47,7 +48,7 @@ extension NSPersistentStoreCoordinator {
     }
 
     /// As `setMetadata(_:type:at:options:)`; without a type the contents tell it. Throws 134000,
-    /// 134010, 134030, 134070, 134080. Cost: the same.
+    /// 134010, 134030, 134070, 134080, 257, 259, 260. Cost: the same.
     public class func setMetadata(
         _ metadata: [String: Any]?, forPersistentStoreOfType storeType: String?, at url: URL,
         options: [AnyHashable: Any]? = nil
@@ -66,8 +67,9 @@ extension NSPersistentStoreCoordinator {
     /// `NSPersistentStoreTimeoutOption` says, this fails, unless
     /// `NSPersistentStoreForceDestroyOption` is set.
     ///
-    /// Throws 134000 for an unknown type, 134010 for a store of another type, 134080 for what is no
-    /// store, 134090 for the lock. Cost: O(1), and one file for each large value.
+    /// Throws 134000 for an unknown type, 134010 for a store of another type, 259 for a file that
+    /// is no store, 134080 for what is no file, 134090 for the lock. Cost: O(1), and one file for
+    /// each large value.
     public final func destroyPersistentStore(
         at url: URL, type storeType: NSPersistentStore.StoreType,
         options: [AnyHashable: Any]? = nil
@@ -98,8 +100,7 @@ extension NSPersistentStoreCoordinator {
         }
     }
 
-    /// As `destroyPersistentStore(at:type:options:)`. Throws 134000, 134010, 134080, 134090. Cost:
-    /// the same.
+    /// As `destroyPersistentStore(at:type:options:)`. Throws as that. Cost: the same.
     public final func destroyPersistentStore(
         at url: URL, ofType storeType: String, options: [AnyHashable: Any]? = nil
     ) throws {
@@ -109,8 +110,8 @@ extension NSPersistentStoreCoordinator {
     /// Puts a copy of one store in the place of another, or where none was. The source may be open;
     /// the destination must not be. Identifier and metadata are those of the source. A crash
     /// meanwhile leaves the old store or the new one. Throws 134070 where the destination is open
-    /// in this coordinator, 134080 where there is no source, 134090 for a lock, 134030 for a full
-    /// disk. Cost: copies the file and each large value.
+    /// in this coordinator, 134080 where there is no source, 259 for one that is no store, 134090
+    /// for a lock, 134030 for a full disk. Cost: copies the file and each large value.
     public final func replacePersistentStore(
         at destinationURL: URL, destinationOptions: [AnyHashable: Any]? = nil,
         withPersistentStoreFrom sourceURL: URL, sourceOptions: [AnyHashable: Any]? = nil,

@@ -3,11 +3,8 @@ internal import Stores
 
 // Requests of any kind.
 extension NSPersistentStoreCoordinator {
-    /// Runs a request: a fetch returns an array, any other request its result object.
-    ///
-    /// Call it on the context's queue. Throws what the request's kind throws, and 134091 for a kind
-    /// that is not known. Cost: that of the request; see each kind.
-    public final func execute(
+    /// What `execute(_:with:)` does.
+    final func run(
         _ request: NSPersistentStoreRequest, with context: NSManagedObjectContext
     ) throws -> Any {
         switch request {
@@ -42,15 +39,8 @@ extension NSPersistentStoreCoordinator {
 }
 
 extension NSManagedObjectContext {
-    /// Runs a request of any kind and returns its result; a fetch gives an
-    /// `NSAsynchronousFetchResult` that is over already, as with Apple.
-    ///
-    /// Call it on the context's queue. Batch and history requests go to the stores, also from a
-    /// child context: the history names the author of the context at the end of its parents. Throws
-    /// 134060 without a coordinator, and what the request's kind throws. Cost: that of the request.
-    @discardableResult
-    public final func execute(_ request: NSPersistentStoreRequest) throws -> NSPersistentStoreResult
-    {
+    /// What `execute(_:)` does.
+    final func run(_ request: NSPersistentStoreRequest) throws -> NSPersistentStoreResult {
         if let fetch = request as? any FetchRequesting { return try fetch.result(in: self) }
         guard let coordinator = persistentStoreCoordinator else {
             throw PersistenceErrors.noCoordinator

@@ -92,10 +92,11 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {
     open var identifier: String { rowStore.identifier }
 
     /// The metadata kept in the store. Setting an app's own keys takes effect at once; empty when
-    /// unreadable.
-    open var metadata: [String: Any] {
+    /// unreadable, never nil.
+    // swift-format-ignore: NeverUseImplicitlyUnwrappedOptionals
+    open var metadata: [String: Any]! {
         get { (try? rowStore.metadata()) ?? [:] }
-        set { try? rowStore.setMetadata(newValue) }
+        set { try? rowStore.setMetadata(newValue ?? [:]) }
     }
 
     /// The kinds of stores.
@@ -130,15 +131,15 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {
     /// The class of the managers that migrate stores of this class.
     open class func migrationManagerClass() -> AnyClass { NSMigrationManager.self }
 
-    /// The metadata of the store's file at `url`. A registered class gives its own. Throws 134080
-    /// for a file that is no store, 134180 for a damaged one. Cost: a few rows of SQLite; other
-    /// files are read, and parsed as far as their metadata.
+    /// The metadata of the store's file at `url`. A registered class gives its own. Throws 260 for
+    /// no file, 259 for one that is damaged or no store. Cost: a few rows of SQLite; other files
+    /// are read, and parsed as far as their metadata.
     open class func metadataForPersistentStore(with url: URL) throws -> [String: Any] {
         try StoreFileType(recognizing: url).metadata(at: url)
     }
 
     /// Replaces the application's metadata of the store's file at `url`. A registered class gives
-    /// its own. Throws 134080, 134030 where it may not be written, 134070 for values that are no
+    /// its own. Throws 259, 260, 134030 where it may not be written, 134070 for values that are no
     /// property list. Cost: one row of SQLite; other files are read and written whole.
     open class func setMetadata(
         _ metadata: [String: Any]?, forPersistentStoreAt url: URL

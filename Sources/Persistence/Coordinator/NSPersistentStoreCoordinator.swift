@@ -17,8 +17,8 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
 
     /// The model of all stores. It must not change any more.
     public final let managedObjectModel: NSManagedObjectModel
-    /// Where time and randomness come from.
-    package let platform: Environment
+    /// Where time and randomness come from; set before the coordinator is used.
+    package private(set) final var platform = Environment.system
     private let state = Lock(State())
     private let shapes: [ObjectLayout]
     private let queue = ContextQueue(isMain: false)
@@ -29,15 +29,10 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
     static var all: [NSPersistentStoreCoordinator] { known.withLock { $0 }.compactMap(\.target) }
 
     /// A coordinator without stores.
-    public required convenience init(managedObjectModel model: NSManagedObjectModel) {
-        self.init(model: model, platform: .system)
-    }
-
-    package init(model: NSManagedObjectModel, platform: Environment) {
+    public required init(managedObjectModel model: NSManagedObjectModel) {
         _ = MessageForwarding.begun
         model.freeze()
         managedObjectModel = model
-        self.platform = platform
         shapes = model.entities.map(ObjectLayout.of)
         super.init()
         tie.begin(self)
@@ -46,6 +41,12 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
             known.append(tie)
         }
         KnownClasses.note(model)
+    }
+
+    // The only other one, and no designated one, so that subclasses inherit Apple's.
+    package convenience init(model: NSManagedObjectModel, platform: Environment) {
+        self.init(managedObjectModel: model)
+        self.platform = platform
     }
 
     deinit { tie.end() }
@@ -58,6 +59,14 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
 
     /// The open stores, in the order in which they were added, in which requests ask them, too.
     open var persistentStores: [NSPersistentStore] { state.withLock { $0.stores } }
+
+    /// Runs a request: a fetch returns an array, any other request its result object.
+    ///
+    /// Call it on the context's queue. Throws what the request's kind throws, and 134091 for a kind
+    /// that is not known. Cost: that of the request; see each kind.
+    open func execute(
+        _ request: NSPersistentStoreRequest, with context: NSManagedObjectContext
+    ) throws -> Any { try run(request, with: context) }
 
     // MARK: Stores
 
@@ -73,9 +82,10 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
     ///
     /// Throws 134000 for an unknown type, 134010 for a file of another type, 134060 for an unknown
     /// configuration, 134080 where there is no store to open, 134081 for one that is open here
-    /// already, 134090 for a lock, 134180 for a damaged one. Cost: O(entities and properties) for
-    /// SQLite, whatever the file's size; other files are read whole. A migration is O(rows) unless
-    /// it only adds columns.
+    /// already, 134090 for a lock; of Foundation's codes 259 for a file that is damaged or no store
+    /// (`NSSQLiteErrorDomain` in `userInfo` is SQLite's code), 257 where it may not be read, 256
+    /// where SQLite cannot open it. Cost: O(entities and properties) for SQLite, whatever the
+    /// file's size; other files are read whole. A migration is O(rows) unless it only adds columns.
     @discardableResult
     open func addPersistentStore(
         type: NSPersistentStore.StoreType, configuration: String? = nil, at storeURL: URL?,
@@ -90,7 +100,7 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
     }
 
     /// As `addPersistentStore(type:configuration:at:options:)`. Throws 134000, 134010, 134060,
-    /// 134080, 134090, 134100, 134180 and the errors of migrations. Cost: the same.
+    /// 134080, 134090, 134100, 256, 257, 259 and the errors of migrations. Cost: the same.
     @discardableResult
     open func addPersistentStore(
         ofType storeType: String, configurationName configuration: String?, at storeURL: URL?,

@@ -114,7 +114,11 @@ enum PersistenceErrors {
         if let fault = failure.cause as? SQLiteFault {
             userInfo[NSSQLiteErrorDomain] = NSNumber(value: fault.code)
         }
-        return make(code(for: failure.code), failure.message, userInfo)
+        let code = code(of: failure)
+        if let path = failure.fields["path"], (256...260).contains(code) {
+            userInfo[NSFilePathErrorKey] = path
+        }
+        return make(code, failure.message, userInfo)
     }
 
     /// An error as one of Foundation's, as all are on Apple's platforms once they went through Core
@@ -148,17 +152,41 @@ enum PersistenceErrors {
             ])
     }
 
-    private static func code(for code: StoreError.Code) -> Int {
-        switch code {
-        case .notAStore, .cannotOpen: NSPersistentStoreOpenError
+    /// Apple's code. Programs tell by those of files whether to put a damaged one aside.
+    private static func code(of failure: StoreError) -> Int {
+        switch failure.code {
+        case .notAStore:
+            isFile(failure) ? CocoaError.fileReadCorruptFile.rawValue : NSPersistentStoreOpenError
+        case .corrupt: CocoaError.fileReadCorruptFile.rawValue
+        case .cannotOpen: isFile(failure) ? openingCode(failure) : NSPersistentStoreOpenError
         case .modelMismatch: NSPersistentStoreIncompatibleVersionHashError
         case .readOnly, .diskFull: NSPersistentStoreSaveError
         case .busy: NSPersistentStoreTimeoutError
         case .historyExpired: NSPersistentHistoryTokenExpiredError
         case .missingRow: NSManagedObjectReferentialIntegrityError
         case .unsupported: NSPersistentStoreUnsupportedRequestTypeError
-        case .corrupt, .failed: NSSQLiteError
+        case .failed: NSSQLiteError
         default: NSPersistentStoreOperationError
         }
+    }
+
+    /// Whether what cannot be opened is a file, rather than a folder, a device or nothing.
+    private static func isFile(_ failure: StoreError) -> Bool {
+        failure.fields["path"].map { FileKind(at: $0) == .file } ?? true
+    }
+
+    private static func openingCode(_ failure: StoreError) -> Int {
+        if let path = failure.fields["path"], access(path, R_OK) != 0 {
+            return CocoaError.fileReadNoPermission.rawValue
+        }
+        return failure.cause is SQLiteFault
+            ? CocoaError.fileReadUnknown.rawValue : NSPersistentStoreOpenError
+    }
+
+    /// The error of whoever wants to read a file that is not there.
+    static func noFile(at path: String) -> NSError {
+        make(
+            CocoaError.fileReadNoSuchFile.rawValue, "There is no file at this path.",
+            [NSFilePathErrorKey: path])
     }
 }

@@ -142,14 +142,28 @@ struct HistoryRequestRun {
         case .statusOnly: return result(NSNumber(value: true))
         case .count: return result(NSNumber(value: changes.count))
         case .objectIDs: return result(objectIDs(of: changes))
+        case .transactionsAndChanges where request.hasResultType:
+            let byTransaction = Dictionary(grouping: changes) {
+                $0.transaction.map(ObjectIdentifier.init)
+            }
+            return result(
+                transactions(of: changes).map {
+                    NSPersistentHistoryTransaction(
+                        $0, with: byTransaction[ObjectIdentifier($0)] ?? [])
+                })
         case .changesOnly, .transactionsAndChanges:
             return NSPersistentHistoryResult(changes, type: .changesOnly)
-        case .transactionsOnly:
-            var seen = Set<ObjectIdentifier>()
-            return result(
-                changes.compactMap(\.transaction).filter {
-                    seen.insert(ObjectIdentifier($0)).inserted
-                })
+        case .transactionsOnly: return result(transactions(of: changes))
+        }
+    }
+
+    /// The transactions of changes, in the order of the first change of each.
+    private func transactions(
+        of changes: [NSPersistentHistoryChange]
+    ) -> [NSPersistentHistoryTransaction] {
+        var seen = Set<ObjectIdentifier>()
+        return changes.compactMap(\.transaction).filter {
+            seen.insert(ObjectIdentifier($0)).inserted
         }
     }
 

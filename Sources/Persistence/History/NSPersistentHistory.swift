@@ -137,6 +137,20 @@ open class NSPersistentHistoryTransaction: NSObject, @unchecked Sendable {
         for change in changes ?? [] { change.owner = self }
     }
 
+    /// A transaction with some of its changes, which were asked for alone.
+    init(_ transaction: NSPersistentHistoryTransaction, with changes: [NSPersistentHistoryChange]) {
+        transactionNumber = transaction.transactionNumber
+        timestamp = transaction.timestamp
+        storeID = transaction.storeID
+        author = transaction.author
+        contextName = transaction.contextName
+        bundleID = transaction.bundleID
+        processID = transaction.processID
+        self.changes = changes
+        super.init()
+        for change in changes { (change.owner, change.alone) = (self, nil) }
+    }
+
     /// The place just after this transaction.
     public final var token: NSPersistentHistoryToken {
         NSPersistentHistoryToken(numbers: [storeID: transactionNumber])

@@ -20,7 +20,11 @@ open class NSPersistentHistoryChangeRequest: NSPersistentStoreRequest {
     private(set) final var bound: Bound = .token(nil)
     private(set) final var isDeletion = false
     /// The form of the result.
-    open var resultType: NSPersistentHistoryResultType = .transactionsAndChanges
+    open var resultType: NSPersistentHistoryResultType = .transactionsAndChanges {
+        didSet { hasResultType = true }
+    }
+    /// Whether somebody asked for a form, be it the one that is there anyway.
+    private(set) final var hasResultType = false
 
     public required override init() { super.init() }
 
@@ -48,7 +52,8 @@ open class NSPersistentHistoryChangeRequest: NSPersistentStoreRequest {
     /// The transactions, or the changes with their transactions, that a request chooses; it is made
     /// with `NSPersistentHistoryTransaction.fetchRequest` or `NSPersistentHistoryChange`'s. Its
     /// predicate, sort order of transactions, offset and limit count. One over changes is answered
-    /// with changes.
+    /// with changes, unless a `resultType` is set: `.transactionsAndChanges` are the transactions
+    /// of those changes, each with them alone.
     open class func fetchHistory(
         withFetch fetchRequest: NSFetchRequest<any NSFetchRequestResult>
     ) -> Self {

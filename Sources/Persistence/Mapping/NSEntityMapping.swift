@@ -25,8 +25,13 @@ open class NSEntityMapping: NSObject, @unchecked Sendable {
     // @unchecked: set up before a migration begins, and read by its thread only.
 
     /// The name by which expressions and policies find the mapping, unique in its model.
+    /// Without one: that of the source entity, `->`, and that of the destination entity.
     // swift-format-ignore: NeverUseImplicitlyUnwrappedOptionals
-    open var name: String!
+    open var name: String! {
+        get { ownName ?? "\(sourceEntityName ?? "")->\(destinationEntityName ?? "")" }
+        set { ownName = newValue }
+    }
+    private final var ownName: String?
     /// How the mapping makes objects.
     open var mappingType: NSEntityMappingType = .undefinedEntityMappingType
     /// The entity whose objects are migrated; nil where the entity is new.

@@ -73,6 +73,10 @@ open class NSManagedObject: NSObject, NSFetchRequestResult {
     /// no model that has the class's name and no properties.
     open class func entity() -> NSEntityDescription { KnownClasses.entity(of: self) }
 
+    /// Kept for old sources, which override it for key-value observing: nothing asks for it here,
+    /// where `observe(_:options:changeHandler:)` tells of each property by itself.
+    open class func keyPathsForValuesAffectingValue(forKey key: String) -> Set<String> { [] }
+
     private static func entity(in context: NSManagedObjectContext) -> NSEntityDescription {
         context.registry.entity(of: self, in: context.model) ?? entity()
     }

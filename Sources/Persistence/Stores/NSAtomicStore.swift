@@ -81,9 +81,10 @@ open class NSAtomicStore: NSPersistentStore, @unchecked Sendable {
 
     /// The store's metadata, which `save()` writes and `load()` or `loadMetadata()` sets: a UUID is
     /// given to a store without one.
-    open override var metadata: [String: Any] {
+    // swift-format-ignore: NeverUseImplicitlyUnwrappedOptionals
+    open override var metadata: [String: Any]! {
         get { contents.withLock { $0.metadata } }
-        set { contents.withLock { $0.metadata = newValue } }
+        set { contents.withLock { $0.metadata = newValue ?? [:] } }
     }
 
     open override var identifier: String { metadata[NSStoreUUIDKey] as? String ?? "" }

@@ -92,9 +92,10 @@ open class NSIncrementalStore: NSPersistentStore, @unchecked Sendable {
     }
 
     /// The store's metadata, which `loadMetadata()` sets.
-    open override var metadata: [String: Any] {
+    // swift-format-ignore: NeverUseImplicitlyUnwrappedOptionals
+    open override var metadata: [String: Any]! {
         get { state.withLock { $0.metadata } }
-        set { state.withLock { $0.metadata = newValue } }
+        set { state.withLock { $0.metadata = newValue ?? [:] } }
     }
 
     open override var identifier: String { metadata[NSStoreUUIDKey] as? String ?? "" }

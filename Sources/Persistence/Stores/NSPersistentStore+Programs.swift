@@ -8,7 +8,7 @@ extension NSPersistentStore {
     /// Gives the metadata of a loaded store what it lacks, and holds its version hashes against the
     /// model's.
     final func completeMetadata(platform: Environment) throws {
-        var metadata = self.metadata
+        var metadata: [String: Any] = self.metadata
         let hashesKey = NSStoreModelVersionHashesKey
         let model = parameters.model
         let ignoresVersioning = parameters.flag(NSIgnorePersistentStoreVersioningOption) ?? false

@@ -23,13 +23,20 @@ struct StoreFileType {
     /// The type of the store in the file at `url`, told by its first bytes.
     init(recognizing url: URL) throws {
         if url.isNullDevice { throw Self.noFile(at: url) }
-        guard let type = Self.type(at: url) else {
-            throw PersistenceErrors.make(
-                NSPersistentStoreOpenError,
-                "The file is no store of a known type, or cannot be read; check the path.",
-                [NSFilePathErrorKey: url.path])
-        }
+        guard let type = Self.type(at: url) else { throw Self.unrecognized(url) }
         try self.init(type)
+    }
+
+    private static func unrecognized(_ url: URL) -> any Error {
+        guard FileKind(at: url.path) != .nothing else {
+            return PersistenceErrors.noFile(at: url.path)
+        }
+        let isReadable = access(url.path, R_OK) == 0
+        return PersistenceErrors.translate(
+            StoreError(
+                isReadable ? .notAStore : .cannotOpen,
+                "The file is no store of a known type, or cannot be read; check the path.",
+                fields: ["path": url.path]))
     }
 
     /// The type of the store in a file; nil for no store.
@@ -47,6 +54,13 @@ struct StoreFileType {
     }
 
     func metadata(at url: URL) throws -> [String: Any] {
+        if custom == nil, url.isFileURL, FileKind(at: url.path) == .nothing {
+            throw PersistenceErrors.noFile(at: url.path)
+        }
+        return try storeMetadata(at: url)
+    }
+
+    private func storeMetadata(at url: URL) throws -> [String: Any] {
         if url.isNullDevice { throw Self.noFile(at: url) }
         if let custom { return try custom.metadataForPersistentStore(with: url) }
         return try checked(url) {
@@ -137,7 +151,7 @@ struct StoreFileType {
         _ destination: URL, with source: URL, unlessChangedSince witness: StoreFileWitness? = nil,
         timeout: Int32, platform: Environment
     ) throws {
-        _ = try metadata(at: source)
+        _ = try storeMetadata(at: source)
         let places = [destination, source].map { $0.resolvingSymlinksInPath().path }
         guard places[0] != places[1] else { return }
         try checked(source) {

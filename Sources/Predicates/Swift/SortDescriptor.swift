@@ -43,6 +43,22 @@ public struct SortDescriptor<Compared>: SortComparator, @unchecked Sendable {
         }
     }
 
+    /// Sorts by a text with one of Apple's comparators of texts.
+    public init(
+        _ keyPath: KeyPath<Compared, String>, comparator: SortComparison,
+        order: SortOrder = .forward
+    ) {
+        self.init(keyPath, comparison: comparator, order: order)
+    }
+
+    /// Sorts by a text with one of Apple's comparators of texts.
+    public init(
+        _ keyPath: KeyPath<Compared, String?>, comparator: SortComparison,
+        order: SortOrder = .forward
+    ) {
+        self.init(keyPath, comparison: comparator, order: order)
+    }
+
     /// How two objects stand to each other.
     public func compare(_ lhs: Compared, _ rhs: Compared) -> ComparisonResult {
         foundation().compare(lhs, to: rhs)

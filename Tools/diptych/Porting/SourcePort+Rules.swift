@@ -9,9 +9,8 @@ extension SourcePort {
         case (.mark, "#") where isWord("selector", at: index + 1): return readSelector(index)
         case (.word, "as"): return readCast(index)
         case (.word, "init") where isMark("(", at: index + 1): return readInitializer(index)
-        case (.word, "autoreleasepool"):
-            leave(index, "autoreleasepool: there is none here; take its braces away")
-            return index + 1
+        case (.word, "NSStringFromClass"): return readClassName(index)
+        case (.word, "FileProtectionType"): return readProtection(index)
         default: return index + 1
         }
     }
@@ -100,6 +99,34 @@ extension SourcePort {
             index - 2, end, with: "comparison: .\(name)",
             "selector: \(written(index, end))")
         return end
+    }
+
+    // MARK: What Foundation lacks
+
+    /// Foundation's function here knows classes of a module's top level alone, and ends the program
+    /// at others.
+    private mutating func readClassName(_ index: Int) -> Int {
+        guard isMark("(", at: index + 1) else { return index + 1 }
+        let end = endOfBrackets(at: index + 1)
+        let inside = (index + 2)..<(end - 1)
+        let isType = inside.enumerated().allSatisfy { offset, place in
+            offset % 2 == 0 ? token(place)?.kind == .word : isMark(".", at: place)
+        }
+        guard isType, inside.count > 2, isWord("self", at: end - 2) else { return end }
+        replace(
+            index, end, with: "String(reflecting: \(written(index + 2, end - 1)))",
+            written(index, end))
+        return end
+    }
+
+    /// `FileProtectionType.complete as NSObject`: its raw value is what can be cast.
+    private mutating func readProtection(_ index: Int) -> Int {
+        guard isMark(".", at: index + 1), token(index + 2)?.kind == .word,
+            isWord("as", at: index + 3), isWord("NSObject", at: index + 4)
+        else { return index + 1 }
+        let what = "\(written(index, index + 3)) as NSObject"
+        replace(index, index + 3, with: "\(written(index, index + 3)).rawValue", what)
+        return index + 5
     }
 
     // MARK: Casts of requests

@@ -2,7 +2,8 @@ internal import Foundation
 
 /// Rewrites a Swift source that was written for Apple's platforms, as far as that is mechanical.
 ///
-/// Strings and comments are never touched, and a text that was rewritten is not changed again.
+/// Comments, and strings but for what is interpolated, are never touched, and a text that was
+/// rewritten is not changed again.
 struct SourcePort: Sendable {
     /// A change that was made, or something that is left to a person.
     struct Note: Sendable, Equatable {

@@ -53,8 +53,8 @@ struct SourceScanner {
             take(.opaque, to: lineEnd)
         } else if starts(with: "/*") {
             take(.opaque, to: commentEnd)
-        } else if let end = stringEnd {
-            take(.opaque, to: end)
+        } else if let string {
+            take(string)
         } else if let end = expressionEnd {
             take(.opaque, to: end)
         } else if Self.isWord(byte) {
@@ -109,15 +109,39 @@ struct SourceScanner {
         return bytes.count
     }
 
-    /// The end of the string that begins here, with its interpolations; nil where none begins.
-    private var stringEnd: Int? {
+    /// Where a string ends, and where code is in it.
+    private struct StringShape {
+        var end: Int
+        var interpolations: [Range<Int>] = []
+    }
+
+    /// The string that begins here; nil where none begins.
+    private var string: StringShape? {
         var hashes = 0
         while peek(hashes) == UInt8(ascii: "#") { hashes += 1 }
         guard peek(hashes) == UInt8(ascii: "\"") else { return nil }
-        return Self.endOfString(in: bytes, at: position + hashes, hashes: hashes)
+        return Self.string(in: bytes, at: position + hashes, hashes: hashes)
     }
 
-    private static func endOfString(in bytes: [UInt8], at start: Int, hashes: Int) -> Int {
+    /// Takes a string: what is interpolated is code as any other.
+    private mutating func take(_ string: StringShape) {
+        for code in string.interpolations {
+            take(.opaque, to: code.lowerBound)
+            let inner = Self.tokens(of: Array(bytes[code]))
+            tokens += inner.map { token in
+                let range = token.range
+                return SourceToken(
+                    kind: token.kind,
+                    range: (range.lowerBound + position)..<(range.upperBound + position),
+                    text: token.text, line: token.line + line - 1)
+            }
+            line += bytes[code].count { $0 == UInt8(ascii: "\n") }
+            position = code.upperBound
+        }
+        take(.opaque, to: string.end)
+    }
+
+    private static func string(in bytes: [UInt8], at start: Int, hashes: Int) -> StringShape {
         let quote = UInt8(ascii: "\"")
         let isLong = bytes[start...].prefix(3).elementsEqual([quote, quote, quote])
         let close =
@@ -125,19 +149,31 @@ struct SourceScanner {
             + Array(repeating: UInt8(ascii: "#"), count: hashes)
         let escape = [UInt8(ascii: "\\")] + Array(repeating: UInt8(ascii: "#"), count: hashes)
         var index = start + (isLong ? 3 : 1)
+        var shape = StringShape(end: bytes.count)
         while index < bytes.count {
-            if bytes[index...].starts(with: close) { return index + close.count }
-            if !isLong, bytes[index] == UInt8(ascii: "\n") { return index }
+            if bytes[index...].starts(with: close) {
+                shape.end = index + close.count
+                return shape
+            }
+            if !isLong, bytes[index] == UInt8(ascii: "\n") {
+                shape.end = index
+                return shape
+            }
             guard bytes[index...].starts(with: escape) else {
                 index += 1
                 continue
             }
             index += escape.count
             guard index < bytes.count else { break }
-            index =
-                bytes[index] == UInt8(ascii: "(") ? endOfBrackets(in: bytes, at: index) : index + 1
+            guard bytes[index] == UInt8(ascii: "(") else {
+                index += 1
+                continue
+            }
+            let end = endOfBrackets(in: bytes, at: index)
+            if end - index > 2 { shape.interpolations.append((index + 1)..<(end - 1)) }
+            index = end
         }
-        return bytes.count
+        return shape
     }
 
     /// The end of an interpolation, whose strings may hold brackets of their own.
@@ -149,7 +185,7 @@ struct SourceScanner {
             case UInt8(ascii: "("): depth += 1
             case UInt8(ascii: ")"): depth -= 1
             case UInt8(ascii: "\""):
-                index = endOfString(in: bytes, at: index, hashes: 0)
+                index = string(in: bytes, at: index, hashes: 0).end
                 continue
             default: break
             }

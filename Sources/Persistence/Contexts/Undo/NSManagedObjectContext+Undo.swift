@@ -4,30 +4,13 @@ internal import Stores
 
 // Undo and redo.
 extension NSManagedObjectContext {
-    /// What records the context's changes, one action for each event; nil, as at first, records
-    /// none and costs nothing.
-    ///
-    /// Recorded are changes of properties, insertions and deletions, not what merges, refreshes and
-    /// imports bring. A save ends nothing: what was saved can be undone, and saved again; an object
-    /// whose deletion was saved comes back under the same ID.
-    public final var undoManager: UndoManager? {
+    /// What `undoManager` is.
+    final var recordingManager: UndoManager? {
         get { settings.undo?.manager }
         set {
             guard settings.undo?.manager !== newValue else { return }
             settings.undo = newValue.map { ContextUndo($0, of: self) }
         }
-    }
-
-    /// Ends the event, and takes the undo manager's last group back.
-    public final func undo() {
-        processPendingChanges()
-        undoManager?.undo()
-    }
-
-    /// Does again what was undone last.
-    public final func redo() {
-        processPendingChanges()
-        undoManager?.redo()
     }
 
     /// Takes an event back; the end of the event that this is registers the way forth again.

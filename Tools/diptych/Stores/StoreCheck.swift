@@ -201,10 +201,16 @@ struct StoreCheck {
 
     // MARK: External files
 
-    private mutating func checkExternalFiles() throws {
+    private static func values(of store: URL) -> URL {
         let name = store.deletingPathExtension().lastPathComponent
-        let folder = store.deletingLastPathComponent()
+        return store.deletingLastPathComponent()
             .appendingPathComponent(".\(name)_SUPPORT/_EXTERNAL_DATA")
+    }
+
+    private mutating func checkExternalFiles() throws {
+        let folder = Self.values(of: store.resolvingSymlinksInPath())
+        // Values that earlier versions kept beside a link are found by that link.
+        let places = [folder, Self.values(of: store)]
         var used: Set<String> = []
         for entity in transaction.layout.entities {
             guard let columns = schema.columns(of: entity.number) else { continue }
@@ -219,8 +225,11 @@ struct StoreCheck {
                     let bytes = (row[1].data ?? Data()).dropFirst().prefix { $0 != 0 }
                     let file = String(decoding: bytes, as: UTF8.self)
                     used.insert(file)
-                    let path = folder.appendingPathComponent(file).path
-                    guard !FileManager.default.fileExists(atPath: path) else { continue }
+                    let isThere = places.contains {
+                        FileManager.default.fileExists(
+                            atPath: $0.appendingPathComponent(file).path)
+                    }
+                    guard !isThere else { continue }
                     note(
                         "missingFile",
                         "\(entity.attributes[slot].name) is kept in the file \(file), which is "

@@ -167,10 +167,10 @@ struct Inspect: Verb {
             problems += try findProblems(model)
         } catch let fault as SQLiteFault {
             guard fault.isCorrupt else { throw StoreError(fault, path: access.url.path) }
-            problems.append(StoreCheck.damage(fault))
+            problems = [StoreCheck.damage(fault)]
         } catch let error as StoreError {
             guard let fault = error.cause as? SQLiteFault, fault.isCorrupt else { throw error }
-            problems.append(StoreCheck.damage(fault))
+            problems = [StoreCheck.damage(fault)]
         }
         let isCompared =
             model != nil && !problems.contains { StoreCheck.endsLook.contains($0.code) }

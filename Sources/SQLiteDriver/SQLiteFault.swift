@@ -28,6 +28,12 @@ public struct SQLiteFault: Error, Hashable, Sendable, CustomStringConvertible {
         // In order: LOCK, SHMOPEN, SHMSIZE, SHMLOCK, SHMMAP.
         primaryCode == SQLITE_IOERR && [15, 18, 19, 20, 21].contains(code >> 8)
     }
+    /// Whether something could not be written, or made larger, for which a full disk may be the
+    /// reason: SQLite says only that the system refused.
+    public var mayLackRoom: Bool {
+        // In order: WRITE, FSYNC, DIR_FSYNC, TRUNCATE, SHMOPEN, SHMSIZE, SHMMAP.
+        isIOFailure && [3, 4, 5, 6, 18, 19, 21].contains(code >> 8)
+    }
     /// A unique index, a CHECK or a NOT NULL forbids the row; the statement changed nothing.
     public var isConstraint: Bool { primaryCode == SQLITE_CONSTRAINT }
     /// The disk, or the file's own limit, is full.

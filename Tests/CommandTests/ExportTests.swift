@@ -222,6 +222,73 @@ import Testing
         #expect(try workshop.sql(store, renamed) == (isOptional ? "1" : "0"))
     }
 
+    // MARK: Links that lead nowhere
+
+    /// A book whose author is not there, and one of whose tags is not.
+    private func libraryWithGaps(_ workshop: Workshop) throws -> String {
+        let library = try workshop.library()
+        try workshop.edit(
+            library,
+            """
+            insert Author a name=A
+            insert Tag t name=T
+            insert Book b title=B author=a
+            insert Book c title=C author=a
+            link b.tags t
+            """)
+        _ = try workshop.sql(library, "update ZBOOK set ZAUTHOR = 77 where ZTITLE = 'B'")
+        let pairs = try workshop.sql(
+            library, "select name from sqlite_master where name like 'Z_%TAGS' and type = 'table'")
+        let columns = try workshop.sql(
+            library, "select name from pragma_table_info('\(pairs)') order by name like '%TAGS'")
+        let (book, tag) = (
+            columns.split(separator: "\n")[0], columns.split(separator: "\n")[1]
+        )
+        _ = try workshop.sql(
+            library,
+            "insert into \(pairs) (\(book), \(tag)) select Z_PK, 88 from ZBOOK "
+                + "where ZTITLE = 'B'")
+        return library
+    }
+
+    @Test func aLinkThatLeadsNowhereIsToldByExportAndComesNotBack() throws {
+        let workshop = try Workshop()
+        let run = try workshop.run("export", libraryWithGaps(workshop))
+        #expect(run.status == 4)
+        #expect(run.complaint.contains("lacks author"), "\(run.complaint)")
+        #expect(run.complaint.contains("lacks tags"))
+        #expect(run.complaint.contains("2 links are not in the output"))
+        let books = Dictionary(
+            uniqueKeysWithValues: run.lines.filter { $0["entity"] as? String == "Book" }.map {
+                (($0["values"] as? [String: Any])?["title"] as? String ?? "", $0)
+            })
+        #expect((books["B"]?["missing"] as? [String])?.sorted() == ["author", "tags"])
+        #expect(books["C"]?["missing"] == nil)
+        let links = books.mapValues { $0["relationships"] as? [String: Any] ?? [:] }
+        #expect(links["B"]?["author"] == nil && links["C"]?["author"] != nil)
+        #expect((links["B"]?["tags"] as? [Any])?.count == 1)
+        let copy = try workshop.library("Copy.sqlite")
+        let back = try workshop.run("import", copy, "-", "--json", input: run.output)
+        #expect(back.status == 4)
+        #expect(back.json["inserted"] as? Int == 4 && back.json["missing"] as? Int == 2)
+        try workshop.done(["inspect", copy, "--check"])
+    }
+
+    @Test(arguments: ["sqlite", "xml"]) func aLinkThatLeadsNowhereIsToldByConvert(
+        type: String
+    ) throws {
+        let workshop = try Workshop()
+        let copy = workshop.path("Other.store")
+        let run = try workshop.run("convert", libraryWithGaps(workshop), copy, "--to", type)
+        #expect(run.status == 4)
+        #expect(run.complaint.contains("lacks author"), "\(run.complaint)")
+        #expect(run.complaint.contains("lacks tags"))
+        let lines = try workshop.done(["export", copy, "--model", Workshop.model]).lines
+        let books = lines.filter { $0["entity"] as? String == "Book" }
+        #expect(
+            books.filter { ($0["relationships"] as? [String: Any])?["author"] != nil }.count == 1)
+    }
+
     // MARK: Derived attributes
 
     @Test(arguments: ["xml", "binary"]) func derivedAttributesAreLeftOutWithANote(

@@ -133,12 +133,26 @@ import Testing
         ("update Z_PRIMARYKEY set Z_MAX = 0 where Z_NAME = 'Book'", "keyBehind"),
         ("update ZPERSON set Z_ENT = 1", "unknownEntity"),
         ("update Z_METADATA set Z_PLIST = null", "damagedMetadata"),
+        ("drop table ZTAG", "missingTable"),
+        ("alter table ZBOOK drop column ZSHELF", "missingTable"),
+        ("drop table Z_1TAGS", "missingTable"),
+        ("update ZBOOK set ZTITLE = null", "missingValue"),
+        ("update ZBOOK set ZPAGES = 'abc'", "badValue"),
+        ("update ZBOOK set ZTITLE = x'ff00ff'", "badValue"),
+        ("update ZJACKET set ZPICTURE = 'text'", "badValue"),
+        (
+            "update ZPERSON set Z_ENT = (select Z_ENT from Z_PRIMARYKEY where Z_NAME = 'Reader')",
+            "wrongEntity"
+        ),
+        ("update Z_MODELCACHE set Z_CONTENT = x'00'", "damagedModel"),
     ]
 
     @Test(arguments: damages) func damageIsFoundAndNamed(sql: String, code: String) throws {
         let workshop = try Workshop()
         let library = try workshop.library()
-        try workshop.edit(library, "insert Author a name=A\ninsert Book title=C author=a")
+        try workshop.edit(
+            library,
+            "insert Author a name=A\ninsert Book b title=C author=a\ninsert Jacket book=b")
         let whole = try workshop.done(["inspect", library, "--check", "--json"]).json
         #expect(whole["ok"] as? Bool == true)
         #expect((whole["problems"] as? [Any])?.isEmpty == true)
@@ -149,6 +163,38 @@ import Testing
         let problems = run.json["problems"] as? [[String: Any]] ?? []
         #expect(problems.allSatisfy { Set($0.keys) == ["code", "message", "object", "hint"] })
         #expect(problems.contains { $0["code"] as? String == code })
+    }
+
+    @Test func whatIsNotComparedIsTold() throws {
+        let workshop = try Workshop()
+        let library = try workshop.library()
+        try workshop.edit(library, "insert Tag name=T")
+        let compared = try workshop.done(["inspect", library, "--check", "--json"]).json
+        #expect(compared["compared"] as? Bool == true)
+        _ = try workshop.sql(library, "delete from Z_MODELCACHE; update ZTAG set ZNAME = null")
+        let run = try workshop.done(["inspect", library, "--check"])
+        #expect(run.output.contains("were not compared with a model"), "\(run.output)")
+        let json = try workshop.done(["inspect", library, "--check", "--json"]).json
+        #expect(json["compared"] as? Bool == false)
+        let model = try workshop.run(
+            "inspect", library, "--check", "--model", Workshop.model, "--json")
+        #expect(model.status == 1 && model.json["compared"] as? Bool == true)
+    }
+
+    /// Which ends SQLite's own look at the file.
+    @Test func aFileThatSQLiteStopsAtIsDamaged() throws {
+        let workshop = try Workshop()
+        let library = try workshop.library()
+        try workshop.edit(library, "insert Tag name=T")
+        _ = try workshop.sql(
+            library,
+            "pragma wal_checkpoint(truncate); pragma writable_schema = on; "
+                + "update sqlite_master set rootpage = 999999 where name = 'ZTAG'")
+        let run = try workshop.run("inspect", library, "--check", "--json")
+        #expect(run.status == 1)
+        let problems = run.json["problems"] as? [[String: Any]] ?? []
+        #expect(problems.contains { $0["code"] as? String == "damagedFile" }, "\(run.complaint)")
+        #expect((problems.first?["hint"] as? String)?.contains("diptych convert") == true)
     }
 
     private static let linkDamages: [(sql: String, code: String)] = [

@@ -114,4 +114,22 @@ import Testing
         let refused = try workshop.run(["scenario", "run", lost] + service.settings)
         #expect(refused.status == 1 && refused.complaint.contains("without --service"))
     }
+
+    @Test(arguments: [
+        ["scenario", "new", "made.story"], ["model", "convert", "MODEL", "made.momd"],
+        ["model", "convert", "MODEL", "made.xcdatamodeld"],
+    ]) func whatHasNoRoomIsNotMade(words: [String]) throws {
+        let workshop = try Workshop()
+        let words = words.map { word in
+            word == "MODEL" ? Workshop.model : word.contains(".") ? workshop.path(word) : word
+        }
+        let text =
+            "(trap '' XFSZ; ulimit -f 0; exec \"$0\" \"$@\") 2>&1 | cat; "
+            + "exit ${PIPESTATUS[0]}"
+        let child = try workshop.start("/bin/bash", ["-c", text, Workshop.command] + words)
+        #expect(child.wait() == 1)
+        #expect(child.printed.contains("room"), "\(child.printed)")
+        let made = try FileManager.default.contentsOfDirectory(atPath: workshop.folder.path)
+        #expect(made.filter { $0.hasPrefix("made") }.isEmpty)
+    }
 }

@@ -86,6 +86,23 @@ final class CancellingPolicy: NSEntityMigrationPolicy, @unchecked Sendable {
     }
 }
 
+/// Keeps what it makes beyond the end of the migration.
+final class KeepingPolicy: NSEntityMigrationPolicy, @unchecked Sendable {
+    // @unchecked: used by one migration, on its thread.
+    override func createDestinationInstances(
+        forSource sInstance: NSManagedObject, in mapping: NSEntityMapping,
+        manager: NSMigrationManager
+    ) throws {
+        try super.createDestinationInstances(
+            forSource: sInstance, in: mapping, manager: manager)
+        let made = manager.destinationInstances(
+            forEntityMappingName: mapping.name, sourceInstances: [sInstance])
+        let kept = manager.userInfo?["kept"] as? NSMutableArray
+        for object in made { kept?.add(object) }
+        kept?.add(manager.destinationContext)
+    }
+}
+
 /// Migrations by mapping models, from each type of store to each.
 @Suite struct MigrationManagerTests {
     static let files = LightweightMigrationTests.files
@@ -194,6 +211,36 @@ final class CancellingPolicy: NSEntityMigrationPolicy, @unchecked Sendable {
         try old.open(first, options: [:]) { context throws in
             #expect(try context.all("Person").count == 4)
         }
+    }
+
+    /// Nothing may work on a file that is called otherwise than when it was opened.
+    @Test(arguments: [false, true])
+    func aNewStoreIsAllThatAMigrationLeaves(isKept: Bool) throws {
+        let (old, new) = (try MigrationBench(), try MigrationBench())
+        try old.fill(first, fill)
+        let manager = manager()
+        let kept = NSMutableArray()
+        manager.userInfo = ["kept": kept]
+        try manager.migrateStore(
+            from: old.url, sourceType: old.kind.type,
+            with: mapping(policy: isKept ? NSStringFromClass(KeepingPolicy.self) : nil),
+            toDestinationURL: new.url, destinationType: new.kind.type)
+        #expect(kept.count == (isKept ? 8 : 0))
+        #expect(leavings(of: new).isEmpty)
+        try new.open(second, options: [:]) { context throws in
+            #expect(try context.all("Human").count == 4)
+            _ = context.make("Team", ["name": "U"])
+            try context.save()
+            #expect(leavings(of: new).isEmpty)
+        }
+        #expect(leavings(of: new).isEmpty)
+        withExtendedLifetime((manager, kept)) {}
+    }
+
+    /// What no store is called by.
+    private func leavings(of bench: MigrationBench) -> [String] {
+        let found = try? FileManager.default.contentsOfDirectory(atPath: bench.folder.path)
+        return (found ?? ["?"]).filter { !$0.hasPrefix(bench.url.lastPathComponent) }
     }
 
     @Test func aPolicyStopsTheMigrationAndNothingIsThere() throws {

@@ -95,6 +95,13 @@ import Testing
         #expect(Self.exposed(in: bench.folder).isEmpty)
     }
 
+    @Test func aMappedMigrationLeavesNothingButTheStore() throws {
+        let bench = try filled(.sqlite)
+        try migrate(bench, isMapped: true, Watch(bench.folder))
+        let found = try FileManager.default.contentsOfDirectory(atPath: bench.folder.path)
+        #expect(found.filter { !$0.hasPrefix(bench.url.lastPathComponent) }.isEmpty)
+    }
+
     /// Looks at a folder again and again, on a thread of its own, while `work` is done.
     private func exposed(in folder: URL, during work: () throws -> Void) throws -> Set<String> {
         let state = Lock<(isOver: Bool, names: Set<String>)>((false, []))

@@ -178,11 +178,23 @@ import Testing
         #expect(try wholeSeed(of: other) == 2)
     }
 
+    private func mode(_ path: String) throws -> Int {
+        let facts = try FileManager.default.attributesOfItem(atPath: path)
+        return (facts[.posixPermissions] as? NSNumber)?.intValue ?? 0
+    }
+
+    @Test func aCopyOfWhatNobodyMayWriteAndItsValuesAreTheirOwnersToWrite() throws {
+        #expect(chmod(source, 0o444) == 0)
+        let free = scratch.url("free.sqlite").path
+        try Self.replace(free, with: source)
+        #expect(try wholeSeed(of: free) == 2)
+        #expect(try mode(free) == 0o644)
+        let support = scratch.url(".free_SUPPORT").path
+        #expect(try mode(support) == 0o755)
+        #expect(try mode(support + "/_EXTERNAL_DATA") == 0o755)
+    }
+
     @Test func theFileAtThePlaceKeepsItsAccess() throws {
-        func mode(_ path: String) throws -> Int {
-            let facts = try FileManager.default.attributesOfItem(atPath: path)
-            return (facts[.posixPermissions] as? NSNumber)?.intValue ?? 0
-        }
         #expect(chmod(place, 0o600) == 0 && chmod(source, 0o640) == 0)
         try Self.replace(place, with: source)
         #expect(try mode(place) == 0o600)

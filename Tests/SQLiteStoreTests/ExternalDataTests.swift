@@ -226,4 +226,83 @@ import Testing
         let id = try fixture.insert("Kinds", ["large": .data(bytes(300_000))])
         #expect(try fixture.value(id, "large") == .data(bytes(300_000)))
     }
+
+    // MARK: Links to the store
+
+    /// A link to the store in a folder of its own, under another name.
+    private func link() throws -> URL {
+        let place = scratch.url("elsewhere")
+        try FileManager.default.createDirectory(at: place, withIntermediateDirectories: true)
+        let link = place.appendingPathComponent("other.db")
+        try FileManager.default.createSymbolicLink(
+            atPath: link.path, withDestinationPath: "../store.sqlite")
+        return link
+    }
+
+    private func open(through link: URL) throws -> StoreFixture {
+        var options = SQLiteStoreOptions()
+        options.externalBytesMin = 100
+        return try StoreFixture(TestModel.kinds(), url: link, options: options)
+    }
+
+    @Test func allNamesOfAStoreSeeTheSameLargeValues() throws {
+        let first = try open { $0.externalBytesMin = 100 }.insert(
+            "Kinds", ["large": .data(bytes(200))])
+        let link = try link()
+        let through = try open(through: link)
+        #expect(try through.value(first, "large") == .data(bytes(200)))
+        let second = try through.insert("Kinds", ["large": .data(bytes(300))])
+        #expect(files().count == 2)
+        #expect(try open().value(second, "large") == .data(bytes(300)))
+        _ = try through.save { $0.deletes = [RowDelete(id: first)] }
+        #expect(files().count == 1)
+        #expect(
+            try FileManager.default.contentsOfDirectory(
+                atPath: link.deletingLastPathComponent().path) == ["other.db"])
+    }
+
+    @Test func whatFormerVersionsKeptBesideALinkIsFoundAndComesToTheStore() throws {
+        let fixture = try open { $0.externalBytesMin = 100 }
+        let first = try fixture.insert("Kinds", ["large": .data(bytes(200))])
+        let name = try #require(files().first)
+        let second = try fixture.insert("Kinds", ["large": .data(bytes(300))])
+        let link = try link()
+        let beside = link.deletingLastPathComponent()
+            .appendingPathComponent(".other_SUPPORT/_EXTERNAL_DATA")
+        try FileManager.default.createDirectory(at: beside, withIntermediateDirectories: true)
+        try FileManager.default.moveItem(
+            at: folder.appendingPathComponent(name), to: beside.appendingPathComponent(name))
+        // Nothing of this store: it stays where it is.
+        let stranger = UUID().uuidString
+        try bytes(10).write(to: beside.appendingPathComponent(stranger))
+        var reading = SQLiteStoreOptions()
+        reading.isReadOnly = true
+        let readOnly = try StoreFixture(TestModel.kinds(), url: link, options: reading)
+        #expect(try readOnly.value(first, "large") == .data(bytes(200)))
+        #expect(try readOnly.value(second, "large") == .data(bytes(300)))
+        #expect(!files().contains(name))
+        let copy = scratch.url("copy.sqlite")
+        try SQLiteRowStore.replace(copy, with: link)
+        let copied = try StoreFixture(TestModel.kinds(), url: copy)
+        #expect(try copied.value(first, "large") == .data(bytes(200)))
+        #expect(try copied.value(second, "large") == .data(bytes(300)))
+        let through = try open(through: link)
+        #expect(try through.value(first, "large") == .data(bytes(200)))
+        #expect(try through.value(second, "large") == .data(bytes(300)))
+        #expect(try open().value(first, "large") == .data(bytes(200)))
+        #expect(files().contains(name) && !files().contains(stranger))
+    }
+
+    @Test func whatLinksToOtherStoresHaveBesideAStoreStays() throws {
+        let fixture = try open { $0.externalBytesMin = 100 }
+        try fixture.insert("Kinds", ["large": .data(bytes(200))])
+        let place = scratch.url("another.sqlite")
+        _ = try StoreFixture(TestModel.kinds(), url: place)
+        try FileManager.default.createSymbolicLink(
+            atPath: scratch.url("store.db").path, withDestinationPath: place.path)
+        let kept = folder.appendingPathComponent(UUID().uuidString)
+        try bytes(300).write(to: kept)
+        try SQLiteRowStore.destroy(at: url)
+        #expect(FileManager.default.fileExists(atPath: kept.path))
+    }
 }

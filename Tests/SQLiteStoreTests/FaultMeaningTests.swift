@@ -19,6 +19,17 @@ import Testing
         #expect(error.fields == ["path": "/p", "sql": "s"])
     }
 
+    /// In order: SHMSIZE, SHMOPEN, SHMMAP, WRITE, FSYNC.
+    @Test(arguments: [4874, 4618, 5386, 778, 1034] as [Int32])
+    func whatDoesNotFitOnAFullDiskIsToldSo(code: Int32) {
+        let fault = SQLiteFault(code: code, message: "disk I/O error")
+        let full = StoreError(fault, path: "/p", hasRoom: false)
+        #expect(full.code == .diskFull && full.message.contains("make room"))
+        #expect(StoreError(fault, path: "/p", hasRoom: true).code != .diskFull)
+        let reading = SQLiteFault(code: 266, message: "disk I/O error")
+        #expect(StoreError(reading, path: "/p", hasRoom: false).code == .failed)
+    }
+
     @Test(arguments: ["WAL", "DELETE"])
     func whatOnlyReadsRefusesToWrite(journal: String) throws {
         let scratch = try Scratch()

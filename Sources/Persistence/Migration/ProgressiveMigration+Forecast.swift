@@ -82,6 +82,8 @@ private struct StoreSize {
     let bytes: Int64
 
     init(at url: URL) {
+        // Large values lie beside the file, whatever link leads to it.
+        let url = url.resolvingSymlinksInPath()
         let support = StoreFileType.externalValues(of: url)
         let inside = FileManager.default.enumerator(atPath: support.path)?
             .compactMap { ($0 as? String).map { support.appendingPathComponent($0) } }

@@ -20,7 +20,8 @@ struct StoreMigration {
         let former = try openSource()
         let place = try destinationPlace()
         if FileKind(at: place.path) != .nothing, try !isBlank(place) {
-            return try fill(destination, from: former, isDraft: addsToDraft)
+            try fill(destination, from: former, isDraft: addsToDraft)
+            return
         }
         try makeNew(at: place, from: former)
     }
@@ -112,20 +113,29 @@ struct StoreMigration {
         writing.url = draft
         writing.access = source.file.map { FileAccess(of: $0.path) }
         do {
-            // The draft closes with its coordinator.
-            try fill(writing, from: former, isDraft: true)
+            // The draft closes with the coordinator and the contexts that filled it.
+            let rows = try fill(writing, from: former, isDraft: true)
+            manager.work = nil
             writing.access?.apply(to: draft.path)
             try manager.platform.faults.reach("migrate.filled")
-            try file.place(draft, at: place, platform: manager.platform)
+            // A policy may have kept an object, and with it the connections.
+            try file.place(
+                draft, at: place, isStillOpen: rows.present != nil, platform: manager.platform)
         } catch {
             file.discard(draft)
             throw PersistenceErrors.translate(error)
         }
     }
 
+    /// The rows of a store, for as long as somebody else has them.
+    private struct FilledRows {
+        weak var present: (any RowStore)?
+    }
+
+    @discardableResult
     private func fill(
         _ parameters: StoreParameters, from former: NSPersistentStoreCoordinator, isDraft: Bool
-    ) throws {
+    ) throws -> FilledRows {
         var writing = parameters
         writing.options = Self.withoutMigration(parameters.options)
         writing.options?[AnyHashable(NSReadOnlyPersistentStoreOption)] = nil
@@ -138,8 +148,10 @@ struct StoreMigration {
             from: former, to: coordinator,
             writesBatches: isDraft && parameters.type == NSSQLiteStoreType)
         try handOnMetadata(from: former, to: coordinator)
+        let rows = FilledRows(present: coordinator.persistentStores.first?.rowStore)
         for store in coordinator.persistentStores { try coordinator.remove(store) }
         if isDraft { try handOnMirror(from: former, to: writing) }
+        return rows
     }
 
     private func handOnMetadata(

@@ -264,10 +264,14 @@ struct StoreFileType {
             .appendingPathComponent(".\(mark).\(place.lastPathComponent)")
     }
 
-    /// Moves a finished draft to its place, where nothing is.
-    func place(_ draft: URL, at url: URL, platform: Environment) throws {
+    /// Moves a finished draft to its place, where nothing is; where somebody may still have it open,
+    /// a copy of it.
+    func place(
+        _ draft: URL, at url: URL, isStillOpen: Bool = false, platform: Environment
+    ) throws {
         if type == NSSQLiteStoreType {
-            return try SQLiteRowStore.place(draft, at: url, platform: platform)
+            return try SQLiteRowStore.place(
+                draft, at: url, isStillOpen: isStillOpen, platform: platform)
         }
         guard link(draft.path, url.path) == 0 else {
             // Some file systems have no second names.

@@ -10,17 +10,46 @@ struct ExternalFiles: Sendable {
     let support: URL
     /// Holds the values.
     let folder: URL
+    /// Where else values may lie: beside the links by which the store was opened, where earlier
+    /// versions kept them. There they are only read, for another store may have its own there.
+    private let former: [URL]
     private let store: URL
     /// The file whose access they get.
     private let model: URL
 
-    /// `model` is the file whose access the others get, where it is not the store's own.
+    /// Values lie beside the store's file, whatever links lead to it: all its names see the same
+    /// ones. `model` is the file whose access the others get, where it is not the store's own.
     init(store: URL, model: URL? = nil) {
+        let links = Self.links(to: store)
+        let store = links.isEmpty ? store : store.resolvingSymlinksInPath()
         self.store = store
         self.model = model ?? store
         support = Self.support(of: store)
-        folder = support.appendingPathComponent("_EXTERNAL_DATA", isDirectory: true)
+        let folder = Self.folder(of: store)
+        self.folder = folder
+        former = links.map(Self.folder).filter { $0.path != folder.path }
     }
+
+    private static func folder(of store: URL) -> URL {
+        support(of: store).appendingPathComponent("_EXTERNAL_DATA", isDirectory: true)
+    }
+
+    /// The links that lead to the file of a store, one to the next; none for the file itself.
+    private static func links(to store: URL) -> [URL] {
+        var links: [URL] = []
+        var place = store
+        while links.count < linksMax, FileKind(at: place.path, followsLinks: false) == .link,
+            let target = try? FileManager.default.destinationOfSymbolicLink(atPath: place.path)
+        {
+            links.append(place)
+            let folder = place.deletingLastPathComponent().resolvingSymlinksInPath().path
+            place = URL(fileURLWithPath: target.hasPrefix("/") ? target : "\(folder)/\(target)")
+        }
+        return links
+    }
+
+    /// As many as the system follows.
+    private static let linksMax = 40
 
     static func support(of store: URL) -> URL {
         let name = store.deletingPathExtension().lastPathComponent
@@ -45,7 +74,16 @@ struct ExternalFiles: Sendable {
         String(decoding: reference.prefix { $0 != 0 }.prefix(64), as: UTF8.self)
     }
 
-    func path(of name: UUID) -> String { folder.appendingPathComponent(name.uuidString).path }
+    func path(of name: UUID) -> String { Self.path(of: name, in: folder) }
+
+    private static func path(of name: UUID, in folder: URL) -> String {
+        folder.appendingPathComponent(name.uuidString).path
+    }
+
+    /// Where the value may be, the right place first.
+    private func paths(of name: UUID) -> [String] {
+        ([folder] + former).map { Self.path(of: name, in: $0) }
+    }
 
     // MARK: Reading
 
@@ -56,16 +94,22 @@ struct ExternalFiles: Sendable {
             throw StoreError(
                 .corrupt, "A value refers to a file whose name is no UUID; the row is damaged.")
         }
-        let path = path(of: name)
+        for path in paths(of: name) {
+            if let data = try Self.read(path) { return data }
+        }
+        return nil
+    }
+
+    private static func read(_ path: String) throws -> Data? {
         let file = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
         guard file >= 0 else {
             if errno == ENOENT || errno == ENOTDIR { return nil }
-            throw Self.failure("could not be read", path)
+            throw failure("could not be read", path)
         }
         defer { close(file) }
         var facts = stat()
         guard fstat(file, &facts) == 0, facts.st_mode & S_IFMT == S_IFREG else {
-            throw Self.failure("is no plain file", path)
+            throw failure("is no plain file", path)
         }
         let count = Int(facts.st_size)
         guard count > 0 else { return Data() }
@@ -84,11 +128,17 @@ struct ExternalFiles: Sendable {
     /// The bytes in a value's file; nil when it is gone.
     func size(of name: UUID) -> Int? {
         var facts = stat()
-        return stat(path(of: name), &facts) == 0 ? Int(facts.st_size) : nil
+        let path = paths(of: name).first { stat($0, &facts) == 0 }
+        return path == nil ? nil : Int(facts.st_size)
     }
 
     /// The names of the values that are there.
-    func names() -> [UUID] {
+    func names() -> [UUID] { Self.names(in: folder) }
+
+    /// Also of those that lie beside links to the store, among others' perhaps.
+    func allNames() -> Set<UUID> { Set(names()).union(former.flatMap(Self.names)) }
+
+    private static func names(in folder: URL) -> [UUID] {
         let found = (try? FileManager.default.contentsOfDirectory(atPath: folder.path)) ?? []
         return found.compactMap { UUID(uuidString: $0) }
     }
@@ -141,6 +191,23 @@ struct ExternalFiles: Sendable {
 
     func remove(_ name: UUID) { FileKind.removeFile(at: path(of: name)) }
 
+    /// The names of values that lie only beside a link to the store.
+    func strayed() -> Set<UUID> {
+        former.isEmpty ? [] : Set(former.flatMap(Self.names)).subtracting(names())
+    }
+
+    /// Brings a value that lies beside a link to the store's own folder, where its other names see
+    /// it, too; what lies beside the link stays.
+    func bringHome(_ name: UUID) throws {
+        let place = path(of: name)
+        for folder in former where link(Self.path(of: name, in: folder), place) == 0 {
+            return try Self.syncFolder(self.folder)
+        }
+        // Some file systems have no second names, and the link may lead to another one.
+        guard FileKind(at: place) == .nothing, let data = try read(name) else { return }
+        try write(data, name: name) { _ in }
+    }
+
     // MARK: Removing
 
     /// Whether there is a folder of the store; a link to another's is none.
@@ -165,13 +232,16 @@ struct ExternalFiles: Sendable {
     var isShared: Bool {
         let place = store.deletingLastPathComponent()
         let stem = store.deletingPathExtension().lastPathComponent
+        let own = store.resolvingSymlinksInPath().path
         let found = (try? FileManager.default.contentsOfDirectory(atPath: place.path)) ?? []
         return found.contains { name in
             let other = place.appendingPathComponent(name)
             return name != store.lastPathComponent
                 && other.deletingPathExtension().lastPathComponent == stem
                 && !["-wal", "-shm", "-journal"].contains(where: name.hasSuffix)
-                && FileKind(at: other.path, followsLinks: false) == .file
+                // A link's store may have kept values beside the link.
+                && FileKind(at: other.path) == .file
+                && other.resolvingSymlinksInPath().path != own
                 && SQLiteRowStore.isDatabase(at: other)
         }
     }

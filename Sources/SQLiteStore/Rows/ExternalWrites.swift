@@ -151,6 +151,33 @@ final class ExternalWrites {
         }
     }
 
+    /// Brings values that rows name and that lie beside a link to the store to its own folder, so
+    /// that whoever opens it by another name finds them. Those that cannot be brought are read
+    /// where they are. Costs nothing where there are none; else a pass over the tables that have
+    /// such columns.
+    static func bringHome(
+        _ files: ExternalFiles, schema: StoreSchema, connection: Connection
+    ) throws {
+        let strayed = files.strayed()
+        guard !strayed.isEmpty else { return }
+        do {
+            try connection.withoutWaiting {
+                // While this holds the lock no row lets go of its value.
+                try connection.transaction(.immediate) {
+                    let ours = try strayed.intersection(
+                        names(schema: schema, connection: connection))
+                    guard !ours.isEmpty else { return }
+                    try files.makeFolders()
+                    for name in ours { try files.bringHome(name) }
+                }
+            }
+        } catch let fault as SQLiteFault where fault.isBusy {
+            return
+        } catch is StoreError {
+            return
+        }
+    }
+
     private static func names(schema: StoreSchema, connection: Connection) throws -> Set<UUID> {
         var named: Set<UUID> = []
         var seen: Set<String> = []

@@ -16,7 +16,7 @@ public final class EntityColumns: Sendable {
     public let toManys: [ToManyPlace]
     /// The condition that tells the entity's rows from others of the table; nil where it holds no
     /// others. (Some files have no Z_ENT in such tables.)
-    let condition: String?
+    package let condition: String?
     /// The columns whose large values have files of their own.
     let externalColumns: [String]
     /// What is computed where a row is written.

@@ -50,7 +50,7 @@ public struct StoreSchema: Sendable {
     var preservedCountMax: Int { whole?.content.preservedSlots.values.map(\.count).max() ?? 0 }
 
     /// Why a piece could not be worked out.
-    func failure(of entity: Int32) -> StoreError? { pieces?.failure(of: entity) }
+    package func failure(of entity: Int32) -> StoreError? { pieces?.failure(of: entity) }
 
     /// The table of each inheritance tree, followed by the join tables its entities name.
     public var tables: [TableSchema] { content.tables }

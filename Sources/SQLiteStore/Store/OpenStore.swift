@@ -49,6 +49,7 @@ final class OpenStore {
         }
         if let files, !file.options.isReadOnly {
             try ExternalWrites.recover(files, schema: schema, connection: connection)
+            try ExternalWrites.bringHome(files, schema: schema, connection: connection)
         }
         derived = DerivedValues(schema: schema)
         try derived.register(with: connection)

@@ -60,14 +60,19 @@ extension SQLiteRowStore {
         ).run()
     }
 
-    /// Moves a finished store, which nobody has open, to a place where none is. Its large values
+    /// Moves a finished store, to which nobody writes, to a place where none is. Its large values
     /// come there first, with a mark, by which they are cleared away if the store does not follow.
-    /// Throws `StoreError` `.busy`, `.readOnly`, `.cannotOpen`, and what FileManager throws. Cost:
-    /// a rename within one file system, else a copy.
+    /// Where somebody still has it open, `isStillOpen`, a copy gets the place. Throws `StoreError`
+    /// `.busy`, `.readOnly`, `.cannotOpen`, and what FileManager throws. Cost: a rename within one
+    /// file system, else a copy.
     public static func place(
-        _ draft: URL, at place: URL, platform: Environment = .system
+        _ draft: URL, at place: URL, isStillOpen: Bool = false, platform: Environment = .system
     ) throws {
         try close(draft)
+        // A connection goes on calling the file's log and shared memory by its former name, and in
+        // this process every later one with it: other processes would not see their locks.
+        let finished = isStillOpen ? try copy(of: draft) : draft
+        defer { if isStillOpen { StoreFile.remove(finished) } }
         let (from, to) = (ExternalFiles(store: draft), ExternalFiles(store: place))
         if from.exist {
             let mark = platform.randomness.uuid()
@@ -75,12 +80,31 @@ extension SQLiteRowStore {
             try clearRemains(at: place)
             try FileManager.default.moveItem(at: from.support, to: to.support)
             try platform.faults.reach("migrate.valuesPlaced")
-            try StorePlacing(place: place).put(draft)
+            try StorePlacing(place: place).put(finished)
             to.removeMark(mark)
         } else {
-            try StorePlacing(place: place).put(draft)
+            try StorePlacing(place: place).put(finished)
         }
+        // Whatever stands under its former names is of no use to anybody.
+        StoreFile.remove(draft)
         try platform.faults.reach("migrate.placed")
+    }
+
+    private static func copy(of draft: URL) throws -> URL {
+        let copy = URL(fileURLWithPath: draft.path + "-whole")
+        try StoreError.mapping(path: copy.path) {
+            do {
+                FileAccess(of: draft.path).makeFile(at: copy.path)
+                let connection = try Connection(path: copy.path)
+                try connection.script("PRAGMA synchronous = FULL")
+                try connection.replaceContents(
+                    with: Connection(path: draft.path, access: .readWrite))
+            } catch {
+                StoreFile.remove(copy)
+                throw error
+            }
+        }
+        return copy
     }
 
     /// Removes a draft of this process's own with all that lies beside it.

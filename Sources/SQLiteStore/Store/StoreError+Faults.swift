@@ -1,14 +1,27 @@
-internal import SQLiteDriver
-internal import Stores
+package import SQLiteDriver
+package import Stores
 
 extension StoreError {
     /// What a refusal of SQLite means for the store at `path`.
-    init(_ fault: SQLiteFault, path: String) {
+    package init(_ fault: SQLiteFault, path: String) {
+        // Asked for only where it matters.
+        self.init(
+            fault, path: path, hasRoom: !fault.mayLackRoom || DiskRoom.isLeft(beside: path))
+    }
+
+    /// `hasRoom`: whether anything can be written beside the store.
+    init(_ fault: SQLiteFault, path: String, hasRoom: Bool) {
         let (code, message): (Code, String)
         if fault.isStale {
             (code, message) = (
                 .busy,
                 "Another process saved since this transaction began to read; begin it again."
+            )
+        } else if fault.mayLackRoom, !hasRoom {
+            (code, message) = (
+                .diskFull,
+                "The disk is full: there is no room for the store's log or what goes with it, and "
+                    + "nothing was written; make room and try again."
             )
         } else if fault.lacksSharing {
             (code, message) = (
@@ -52,7 +65,8 @@ extension StoreError {
     }
 
     /// Runs `body`; faults of SQLite come out as store errors.
-    static func mapping<Result>(path: String, _ body: () throws -> Result) throws -> Result {
+    package static func mapping<Result>(path: String, _ body: () throws -> Result) throws -> Result
+    {
         do {
             return try body()
         } catch let fault as SQLiteFault {

@@ -114,7 +114,7 @@ struct StoreReplacement {
             throw error
         }
         try platform.faults.reach("replace.swapped")
-        let old = former.subtracting(fresh.names())
+        let old = former.subtracting(fresh.allNames())
         if try old.isEmpty || present.hasNoOlderReaders() { discard(old, mark) }
     }
 
@@ -151,7 +151,7 @@ struct StoreReplacement {
             throw error
         }
         try platform.faults.reach("replace.swapped")
-        discard(former.subtracting(fresh.names()), mark)
+        discard(former.subtracting(fresh.allNames()), mark)
     }
 
     /// The connection ends with the function, which closes the draft.
@@ -168,7 +168,7 @@ struct StoreReplacement {
 
     /// Copies the source's files beside those that are there. A name stands for one value forever.
     private func stage(_ staged: inout [UUID], _ mark: UUID) throws {
-        let names = fresh.names()
+        let names = fresh.allNames()
         let hasFolder = FileManager.default.fileExists(atPath: files.support.path)
         guard hasFolder || !names.isEmpty else { return }
         try files.makeFolders()

@@ -1,7 +1,8 @@
 internal import Foundation
 
-/// Who owns a file and who may read and write it: files beside a store get what the store has, as
-/// SQLite does with its journals.
+/// Who owns a file and who may read and write it: files beside a store, and copies of it, get what
+/// the store has, as SQLite does with its journals. Their owner may always write: a copy of a file
+/// that nobody may write, as one in a program's bundle, is made to be worked with.
 package struct FileAccess: Sendable {
     private let mode: mode_t
     private let owner: uid_t
@@ -12,7 +13,7 @@ package struct FileAccess: Sendable {
     package init(of path: String) {
         var facts = stat()
         isKnown = stat(path, &facts) == 0
-        mode = facts.st_mode & 0o666
+        mode = facts.st_mode & 0o666 | 0o600
         owner = facts.st_uid
         group = facts.st_gid
     }
@@ -21,13 +22,12 @@ package struct FileAccess: Sendable {
     var modeOfNew: mode_t { isKnown ? mode : 0o644 }
 
     /// Makes an empty file with the same access, so that nobody else reads what is written there
-    /// then; its owner may write, whatever `apply` makes of it in the end. What is there already
-    /// stays; who writes to it finds out why none could be made.
+    /// then. What is there already stays; who writes to it finds out why none could be made.
     package func makeFile(at path: String) {
         guard isKnown else { return }
-        let file = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode | 0o600)
+        let file = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode)
         guard file >= 0 else { return }
-        fchmod(file, mode | 0o600)
+        fchmod(file, mode)
         if geteuid() == 0 { _ = fchown(file, owner, group) }
         close(file)
     }

@@ -39,8 +39,9 @@ final class LineExport {
         try database.checkEntityNumbers()
         try database.read { transaction in
             try forEachEntity { entity, line in
+                let dangling = try DanglingLinks(of: entity, in: transaction)
                 try transaction.forEachBatch(of: entity.number, count: Self.batchCount) { rows in
-                    try write(rows, of: entity, line) {
+                    try write(rows, of: entity, line, without: dangling) {
                         try transaction.members(ofEach: $0, toMany: $1)
                     }
                 }
@@ -65,13 +66,16 @@ final class LineExport {
 
     private func write(
         _ rows: [Row], of entity: EntityLayout, _ line: ObjectLine,
+        without dangling: DanglingLinks? = nil,
         _ members: ([RowID], Int) throws -> [RowID: [Link]]
     ) throws {
         let ids = rows.map(\.id)
         let members = try entity.toManys.indices.map { try members(ids, $0) }
-        for row in rows {
+        for var row in rows {
             if !row.missing.isEmpty { missing.note(row, entity) }
-            try output.line { line.write(row, members, to: &$0) }
+            let links = dangling.map { $0.isEmpty ? [] : $0.take(from: &row) } ?? []
+            missing.note(links: links, of: row.id, entity)
+            try output.line { line.write(row, members, without: links, to: &$0) }
             done += 1
             if progress.isDue {
                 progress.tell(

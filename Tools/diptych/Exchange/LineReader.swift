@@ -104,7 +104,7 @@ final class LineReader {
     /// Reads the values into the row. Returns how many are named as missing.
     func readValues(of line: Line, into row: inout Row) throws -> Int {
         let words = entities[line.entity]
-        let missing = try missingSlots(of: line, words)
+        let (missing, links) = try missingSlots(of: line, words)
         if let range = line.values {
             var seen = SlotSet(words.layout.attributes.count)
             var scanner = line.scanner.part(range)
@@ -124,7 +124,7 @@ final class LineReader {
                 "\(words.layout.name) lacks \(words.layout.attributes[slot].name), which is "
                     + "required.", "Give it a value.")
         }
-        return missing.count
+        return missing.count + links
     }
 
     private func value(
@@ -139,10 +139,14 @@ final class LineReader {
         return value
     }
 
-    /// The attributes whose values were lost before the export.
-    private func missingSlots(of line: Line, _ words: EntityWords) throws -> [Int] {
-        guard let range = line.missing else { return [] }
+    /// The attributes whose values were lost before the export, and how many relationships had lost
+    /// an object.
+    private func missingSlots(
+        of line: Line, _ words: EntityWords
+    ) throws -> (slots: [Int], links: Int) {
+        guard let range = line.missing else { return ([], 0) }
         var slots: [Int] = []
+        var links = 0
         var scanner = line.scanner.part(range)
         var next = 0
         try scanner.elements { scanner in
@@ -150,12 +154,17 @@ final class LineReader {
                 throw LineFault("\"missing\" is no list of names.", Self.form)
             }
             let name = try scanner.text()
-            guard let slot = try words.attributes.slot(name, &next) else {
+            if let slot = try words.attributes.slot(name, &next) {
+                slots.append(slot)
+                return
+            }
+            var place = 0
+            guard try words.linkNames.slot(name, &place) != nil else {
                 throw try words.unknown(name)
             }
-            slots.append(slot)
+            links += 1
         }
-        return slots
+        return (slots, links)
     }
 
     // MARK: Links

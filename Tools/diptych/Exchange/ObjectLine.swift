@@ -37,8 +37,12 @@ struct ObjectLine {
     }
 
     /// Writes the line of `row`. Properties without a value or a member are left out; values whose
-    /// files are gone are named. `members` has each to-many's, by slot.
-    func write(_ row: Row, _ members: [[RowID: [Link]]], to bytes: inout [UInt8]) {
+    /// files are gone are named, and so are `links`, whose objects are. `members` has each
+    /// to-many's, by slot.
+    func write(
+        _ row: Row, _ members: [[RowID: [Link]]], without links: [String] = [],
+        to bytes: inout [UInt8]
+    ) {
         bytes += start
         bytes.write(row.id.key)
         bytes += middle
@@ -63,7 +67,8 @@ struct ObjectLine {
             write(links, to: &bytes)
         }
         bytes.write("}")
-        if !row.missing.isEmpty { writeMissing(row, to: &bytes) }
+        let missing = row.missing.map { entity.attributes[$0].name } + links
+        if !missing.isEmpty { Self.write(missing: missing, to: &bytes) }
         bytes.write("}")
     }
 
@@ -94,12 +99,12 @@ struct ObjectLine {
         bytes.write("\"")
     }
 
-    private func writeMissing(_ row: Row, to bytes: inout [UInt8]) {
+    private static func write(missing names: [String], to bytes: inout [UInt8]) {
         bytes.write(",\"missing\":[")
         var isFirst = true
-        for slot in row.missing {
-            Self.separate(&isFirst, &bytes)
-            bytes.writeQuoted(entity.attributes[slot].name)
+        for name in names {
+            separate(&isFirst, &bytes)
+            bytes.writeQuoted(name)
         }
         bytes.write("]")
     }

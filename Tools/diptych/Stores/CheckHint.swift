@@ -1,7 +1,15 @@
 /// What to do about each kind of problem that `inspect --check` finds.
 enum CheckHint {
     private static let hints = [
-        "damagedFile": "Restore the file from a copy.",
+        "damagedFile":
+            "Restore the file from a copy; where there is none, 'diptych convert' may still bring "
+            + "its objects over into a new one.",
+        "damagedModel": "Give the store's model with --model.",
+        "missingTable":
+            "Restore the file from a copy, or give the model it was written with.",
+        "missingValue": "Set the value with 'diptych edit'.",
+        "badValue": "It is read as something else or as none; set it anew with 'diptych edit'.",
+        "wrongEntity": "Set the link anew, or to null, with 'diptych edit'.",
         "damagedMetadata":
             "Restore the file from a copy; what its tables hold can be exported with "
             + "--model from a copy of it.",

@@ -20,6 +20,7 @@ struct StoreCheck {
     private let store: URL
     private let identifier: String
     private(set) var problems: [Problem] = []
+    private var tables: Set<String> = []
 
     private var connection: Connection { transaction.connection }
     private var schema: StoreSchema { transaction.schema }
@@ -37,6 +38,35 @@ struct StoreCheck {
             .map { Problem(code: "damagedFile", message: "SQLite finds: \($0).", object: nil) }
     }
 
+    /// What SQLite cannot go on with.
+    static func damage(_ fault: SQLiteFault) -> Problem {
+        Problem(code: "damagedFile", message: "SQLite stops: \(fault.message).", object: nil)
+    }
+
+    /// What is wrong with the copy that the store keeps of its model. Throws for what is no store.
+    static func damage(ofModel error: StoreError) throws -> Problem {
+        if let fault = error.cause as? SQLiteFault {
+            guard fault.isCorrupt else { throw error }
+            return damage(fault)
+        }
+        return Problem(
+            code: "damagedModel",
+            message: "The copy that the store keeps of its model cannot be read.", object: nil)
+    }
+
+    /// The problems for which no object is compared with the model.
+    static let endsLook: Set = ["damagedFile", "damagedMetadata", "damagedModel", "otherModel"]
+
+    /// What the file lacks of what the model's entity needs.
+    private static func lack(_ error: StoreError) -> Problem? {
+        guard let table = error.fields["table"] else { return nil }
+        let what = error.fields["missing"].map { ": \($0)" }
+        let message =
+            what.map { "The table lacks columns or is not there\($0)." }
+            ?? "The table of pairs of \(error.fields["relationship"] ?? "links") is not there."
+        return Problem(code: "missingTable", message: message, object: table)
+    }
+
     /// Whether the store's own description of itself can be read. Throws for what is no store.
     static func metadata(of store: URL) throws -> [Problem] {
         do {
@@ -52,6 +82,7 @@ struct StoreCheck {
 
     /// The entities in which a model is not the store's own.
     static func otherModel(_ error: StoreError) -> [Problem] {
+        if let lack = lack(error) { return [lack] }
         let names = ["changed", "onlyInModel", "onlyInStore"].flatMap {
             error.fields[$0]?.split(separator: ",").map {
                 $0.trimmingCharacters(in: .whitespaces)
@@ -66,12 +97,23 @@ struct StoreCheck {
     }
 
     mutating func run() throws {
+        tables = try Set(
+            connection.rows("SELECT name FROM sqlite_master WHERE type = 'table'").compactMap {
+                $0[0].string
+            })
         for entity in transaction.layout.entities {
-            guard let columns = schema.columns(of: entity.number) else { continue }
+            guard let columns = schema.columns(of: entity.number) else {
+                noteLack(of: entity)
+                continue
+            }
             if columns.root == entity.number { try checkKeys(of: columns) }
+            problems += try ValueCheck(entity, columns).problems(in: connection) {
+                id(entity.number, $0)
+            }
             for (relationship, link) in zip(entity.toOnes, columns.toOnes) {
                 try checkLinks(relationship.name, link, columns)
                 try checkOneToOne(relationship, link, columns)
+                try checkTargets(of: relationship.name, link, columns)
             }
             for (relationship, place) in zip(entity.toManys, columns.toManys) {
                 switch place {
@@ -82,6 +124,20 @@ struct StoreCheck {
             }
         }
         try checkExternalFiles()
+    }
+
+    /// Once for a table, whichever entities need it.
+    private mutating func noteLack(of entity: EntityLayout) {
+        guard let error = schema.failure(of: entity.number) else { return }
+        let problem =
+            Self.lack(error)
+            ?? Problem(
+                code: "missingTable", message: CommandFailure.describe(error).message,
+                object: entity.name)
+        let isKnown = problems.contains {
+            $0.object == problem.object && $0.message == problem.message
+        }
+        if !isKnown { problems.append(problem) }
     }
 
     private mutating func note(_ code: String, _ message: String, _ object: String?) {
@@ -125,7 +181,7 @@ struct StoreCheck {
     private mutating func checkLinks(
         _ name: String, _ link: LinkColumns, _ columns: EntityColumns
     ) throws {
-        guard let table = link.destinationTable else { return }
+        guard let table = link.destinationTable, tables.contains(table) else { return }
         let dangling = try connection.rows(
             "SELECT s.Z_PK, s.\(link.key) FROM \(columns.table) s WHERE s.Z_ENT = ? "
                 + "AND s.\(link.key) IS NOT NULL AND NOT EXISTS (SELECT 1 FROM \(table) d "
@@ -135,6 +191,29 @@ struct StoreCheck {
                 "danglingLink",
                 "\(name) points at key \(row[1].int64 ?? 0) of \(table), "
                     + "which is not there.", id(columns.number, row[0]))
+        }
+    }
+
+    /// Whether links lead to objects of the entities they may lead to.
+    private mutating func checkTargets(
+        of name: String, _ link: LinkColumns, _ columns: EntityColumns
+    ) throws {
+        guard let target = schema.columns(of: link.destination), target.condition != nil,
+            let entity = transaction.layout.entity(link.destination)
+        else { return }
+        let family = transaction.layout.family(of: entity).map(String.init).joined(separator: ", ")
+        let own = columns.condition.map { " AND s.\($0)" } ?? ""
+        let wrong = try connection.rows(
+            "SELECT s.Z_PK, d.Z_PK, d.Z_ENT FROM \(columns.table) s JOIN \(target.table) d "
+                + "ON d.Z_PK = s.\(link.key) WHERE d.Z_ENT NOT IN (\(family))\(own) LIMIT 100")
+        for row in wrong {
+            let found = row[2].int64.flatMap { Int32(exactly: $0) }
+                .flatMap(transaction.layout.entity)
+            note(
+                "wrongEntity",
+                "\(name) points at key \(row[1].int64 ?? 0) of \(target.table), which is of "
+                    + "\(found?.name ?? "no entity") and not of \(entity.name).",
+                id(columns.number, row[0]))
         }
     }
 
@@ -171,6 +250,7 @@ struct StoreCheck {
     }
 
     private mutating func checkPairs(_ column: String, in pairs: String, _ table: String) throws {
+        guard tables.contains(table) else { return }
         let dangling = try connection.rows(
             "SELECT DISTINCT j.\(column) FROM \(pairs) j WHERE NOT EXISTS "
                 + "(SELECT 1 FROM \(table) o WHERE o.Z_PK = j.\(column)) LIMIT 100")
@@ -201,10 +281,16 @@ struct StoreCheck {
 
     // MARK: External files
 
-    private mutating func checkExternalFiles() throws {
+    private static func values(of store: URL) -> URL {
         let name = store.deletingPathExtension().lastPathComponent
-        let folder = store.deletingLastPathComponent()
+        return store.deletingLastPathComponent()
             .appendingPathComponent(".\(name)_SUPPORT/_EXTERNAL_DATA")
+    }
+
+    private mutating func checkExternalFiles() throws {
+        let folder = Self.values(of: store.resolvingSymlinksInPath())
+        // Values that earlier versions kept beside a link are found by that link.
+        let places = [folder, Self.values(of: store)]
         var used: Set<String> = []
         for entity in transaction.layout.entities {
             guard let columns = schema.columns(of: entity.number) else { continue }
@@ -219,8 +305,11 @@ struct StoreCheck {
                     let bytes = (row[1].data ?? Data()).dropFirst().prefix { $0 != 0 }
                     let file = String(decoding: bytes, as: UTF8.self)
                     used.insert(file)
-                    let path = folder.appendingPathComponent(file).path
-                    guard !FileManager.default.fileExists(atPath: path) else { continue }
+                    let isThere = places.contains {
+                        FileManager.default.fileExists(
+                            atPath: $0.appendingPathComponent(file).path)
+                    }
+                    guard !isThere else { continue }
                     note(
                         "missingFile",
                         "\(entity.attributes[slot].name) is kept in the file \(file), which is "

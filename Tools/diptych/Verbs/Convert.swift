@@ -21,7 +21,8 @@ struct Convert: Verb {
                     + "attributes. Of a one-to-one link that only one end knows, both ends know "
                     + "in the new store. SQLite has no NaN: no value is in its place, and where "
                     + "one is required nothing is made. Exit status 4: values are missing, as they "
-                    + "are NaN or their external files are gone.")
+                    + "are NaN or their external files are gone, or links, as the objects they "
+                    + "lead to are not there.")
         ],
         examples: [
             ("diptych convert Library.sqlite Library.xml --to xml", "a file to read and compare"),

@@ -11,7 +11,8 @@ struct Export: Verb {
                     + "lines. Values are exact: dates are ISO 8601 with every digit, decimals and "
                     + "64-bit integers texts, data base64. What has no value is left out, and so "
                     + "are transient and derived attributes. 'diptych import' reads it back. "
-                    + "A value whose external file is gone is named under \"missing\", and the "
+                    + "A value whose external file is gone is named under \"missing\", and so is "
+                    + "a relationship that leads to an object which is not there; the "
                     + "exit status is 4. Memory does not grow with the store. "
                     + "STORE may be SQLite, XML or binary; the last two need --model.")
         ],

@@ -1,4 +1,5 @@
 internal import Foundation
+internal import ObjectModel
 internal import Predicates
 internal import SQLiteDriver
 internal import SQLiteStore
@@ -121,7 +122,7 @@ struct Inspect: Verb {
     // MARK: Damage
 
     private func printCheck(_ console: Console) throws -> ExitStatus {
-        let problems = try findProblems()
+        let (problems, isCompared) = try check()
         if console.isJSON {
             let members = problems.map { problem -> JSON in
                 [
@@ -129,9 +130,16 @@ struct Inspect: Verb {
                     "object": JSON(problem.object), "hint": .string(problem.hint),
                 ]
             }
-            console.emit(["ok": .bool(problems.isEmpty), "problems": .array(members)])
+            console.emit([
+                "ok": .bool(problems.isEmpty), "compared": .bool(isCompared),
+                "problems": .array(members),
+            ])
         } else if problems.isEmpty {
-            console.line("\(access.name) is whole.")
+            console.line(
+                isCompared
+                    ? "\(access.name) is whole."
+                    : "\(access.name) is whole as a file; its objects were not compared with a "
+                        + "model, of which it keeps no copy: give --model.")
         } else {
             var table = TextTable()
             for problem in problems {
@@ -146,11 +154,36 @@ struct Inspect: Verb {
         return problems.isEmpty ? .done : .failed
     }
 
-    private func findProblems() throws -> [StoreCheck.Problem] {
-        guard try StoreFileKind(of: access.url) == .sqlite else { return try findGraphProblems() }
-        let connection = try ReadingConnection.open(access.url)
+    /// Returns what is wrong, and whether the objects were compared with a model.
+    private func check() throws -> (problems: [StoreCheck.Problem], isCompared: Bool) {
+        var model: NSManagedObjectModel?
+        var problems: [StoreCheck.Problem] = []
+        do {
+            model = try access.knownModel()
+        } catch let error as StoreError where error.code == .corrupt {
+            problems = [try StoreCheck.damage(ofModel: error)]
+        }
+        do {
+            problems += try findProblems(model)
+        } catch let fault as SQLiteFault {
+            guard fault.isCorrupt else { throw StoreError(fault, path: access.url.path) }
+            problems = [StoreCheck.damage(fault)]
+        } catch let error as StoreError {
+            guard let fault = error.cause as? SQLiteFault, fault.isCorrupt else { throw error }
+            problems = [StoreCheck.damage(fault)]
+        }
+        let isCompared =
+            model != nil && !problems.contains { StoreCheck.endsLook.contains($0.code) }
+        return (problems, isCompared)
+    }
+
+    private func findProblems(_ model: NSManagedObjectModel?) throws -> [StoreCheck.Problem] {
+        guard try StoreFileKind(of: access.url) == .sqlite else {
+            return try findGraphProblems(model)
+        }
+        let connection = try Connection.reading(access.url.path)
         let damage = try StoreCheck.integrity(of: connection) + StoreCheck.metadata(of: access.url)
-        guard damage.isEmpty, let model = try access.knownModel() else { return damage }
+        guard damage.isEmpty, let model else { return damage }
         let store: SQLiteRowStore
         do {
             store = try access.open(model: model, readOnly: true)
@@ -165,11 +198,13 @@ struct Inspect: Verb {
     }
 
     /// An XML or binary store is read whole, which finds whatever is wrong in it.
-    private func findGraphProblems() throws -> [StoreCheck.Problem] {
+    private func findGraphProblems(
+        _ model: NSManagedObjectModel?
+    ) throws -> [StoreCheck.Problem] {
         let type = try StoreFileKind(of: access.url)
         do {
             let damage = try StoreCheck.metadata(of: access.url)
-            guard let model = try access.knownModel() else {
+            guard let model else {
                 _ = try StoreFacts(access)
                 return damage
             }

@@ -236,7 +236,7 @@ struct ModelVerb: Verb {
         // A source model is a folder, made with those above it.
         if output.pathExtension.hasPrefix("mom") { try ParentFolder.require(of: output) }
         let files = try ModelFiles(reading: file, version: version)
-        let versions = try files.write(to: output)
+        let versions = try NewFile.make(output) { try files.write(to: output) }
         let lost = try files.losses(in: output)
         let hidden = output.pathExtension.hasPrefix("mom") ? files.unarchivable : []
         if console.isJSON {

@@ -67,7 +67,11 @@ struct Scenario: Verb {
         let url = URL(fileURLWithPath: files[0]).absoluteURL
         try ParentFolder.require(of: url)
         do {
-            try Data(StoryFile.template.utf8).write(to: url, options: .withoutOverwriting)
+            try NewFile.make(url) {
+                try Data(StoryFile.template.utf8).write(to: url, options: .withoutOverwriting)
+            }
+        } catch let error as CommandError {
+            throw error
         } catch {
             throw CommandError(
                 "cannotWrite", "\(files[0]) cannot be written.",

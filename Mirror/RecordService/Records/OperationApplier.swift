@@ -507,7 +507,7 @@ struct OperationApplier {
         }
         guard bytes <= limits.recordBytesMax else {
             throw RecordError(
-                .limitExceeded,
+                manner.dialect == .plain ? .quotaExceeded : .limitExceeded,
                 "The record takes \(bytes) bytes; at most \(limits.recordBytesMax) are taken.")
         }
     }

@@ -206,4 +206,19 @@ import Testing
             [RecordOperation(.create, child("c", of: "none", .validate))], zone: nil)[0].error
         #expect(missing?.reason.contains("save it first") == true)
     }
+
+    // MARK: Names of users
+
+    /// By a user's name others look up who that is.
+    @Test func nobodyTakesTheNameOfAnotherUser() throws {
+        let (one, other) = (
+            try accounts.createUser(label: "one").userRecordName,
+            try accounts.createUser(label: "other").userRecordName
+        )
+        let first = user(Caller(userRecordName: one))
+        #expect(try write(.create, .note(other), first) == .accessDenied)
+        #expect(try write(.forceDelete, .note(other), first) == .accessDenied)
+        #expect(try write(.forceUpdate, .note(one), first) == nil)
+        #expect(try write(.forceUpdate, .note("_other"), first) == nil)
+    }
 }

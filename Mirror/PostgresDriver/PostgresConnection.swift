@@ -31,12 +31,13 @@ package final class PostgresConnection {
     /// So many statements are queued before their answers are read.
     private static let queuedMax = 256
 
-    /// What an address that says nothing else gets: a server that takes writes, and an end of
-    /// waiting for one that went away.
+    /// What an address that says nothing else gets: a server that takes writes, an end of waiting
+    /// for one that went away, and no look for credentials of Kerberos before each connection.
     private static let defaults = [
         ("connect_timeout", "10"), ("target_session_attrs", "read-write"),
         ("keepalives_idle", "10"), ("keepalives_interval", "5"), ("keepalives_count", "3"),
         ("tcp_user_timeout", "20000"), ("fallback_application_name", "diptych"),
+        ("gssencmode", "disable"),
     ]
 
     /// Connects, and runs `settings` (SET statements). Throws a lost fault where no server answers.

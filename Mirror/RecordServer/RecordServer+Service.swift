@@ -106,8 +106,8 @@ extension Authenticator {
         publicShare = { try service.publicShare(shortGUID: $0) }
         courier = CourierDoor(
             user: { try service.user(ofCourierToken: $0) },
-            next: { try service.nextNotice(forCourierToken: $0) },
-            listen: { try service.listen(forCourierToken: $0, changed: $1) })
+            next: { try service.nextNotice(forCourierToken: $0, poll: $1) },
+            listen: { try service.listen(forCourierToken: $0, poll: $1, changed: $2) })
     }
 }
 

@@ -125,6 +125,91 @@ import Testing
         #expect(answer.status == 200 && answer.body == Data("{}".utf8))
     }
 
+    // MARK: Polls whose client went away
+
+    /// A desk without TLS, a subscription to notes, and the address of its courier.
+    private func desk(heldSeconds: Double) throws -> (desk: Desk, port: UInt16, place: String) {
+        let desk = try Desk {
+            $0.tls = .off
+            $0.http.held.secondsMax = heldSeconds
+        }
+        let made = try desk.post(
+            Self.all + "subscriptions/modify",
+            #"""
+            {"operations":[{"operationType":"create","subscription":{"subscriptionID":"s",
+            "subscriptionType":"query","query":{"recordType":"Note"}}}]}
+            """#)
+        #expect(made.status == 200)
+        let token = try desk.post(Self.own + "tokens/create", "{}")
+        let place = try #require(token.json["webcourierURL"] as? String)
+        let port = try #require(desk.url.port)
+        return (desk, UInt16(port), place)
+    }
+
+    /// A poll of which the test has the connection.
+    private func poll(_ place: String, port: UInt16) throws -> RawClient {
+        let client = try RawClient(port: port)
+        let url = try #require(URLComponents(string: place))
+        client.send(
+            "GET \(url.percentEncodedPath)?\(url.percentEncodedQuery ?? "") HTTP/1.1\r\n"
+                + "Host: 127.0.0.1\r\nConnection: close\r\n\r\n")
+        return client
+    }
+
+    /// Waits for 20 seconds at most.
+    private func until(_ condition: () -> Bool) async throws {
+        for _ in 0..<4_000 {
+            if condition() { return }
+            try await Task.sleep(for: .milliseconds(5))
+        }
+        #expect(condition())
+    }
+
+    @Test func aNoticeIsNotGivenToWhoIsGone() async throws {
+        let (desk, port, place) = try desk(heldSeconds: 5)
+        var gone: RawClient? = try poll(place, port: port)
+        try await until { desk.server.heldRequests == 1 }
+        withExtendedLifetime(gone) {}
+        gone = nil
+        #expect(try desk.post(Self.all + "records/modify", note).status == 200)
+        try await until { desk.server.heldRequests == 0 }
+        let answer = try await desk.wait(for: CurlCall(url: place))
+        #expect(String(decoding: answer.body, as: UTF8.self).contains(#""sid":"s""#))
+    }
+
+    @Test func whoIsGoneTakesNoPlaceAmongThoseWhoWait() async throws {
+        let (desk, port, place) = try desk(heldSeconds: 86_400)
+        var gone: RawClient? = try poll(place, port: port)
+        try await until { desk.server.heldRequests == 1 }
+        withExtendedLifetime(gone) {}
+        gone = nil
+        try await until { desk.server.heldRequests == 0 }
+    }
+
+    /// An older poll may be one whose end nobody was told of.
+    @Test func theNewestPollIsTold() async throws {
+        let (desk, port, place) = try desk(heldSeconds: 5)
+        for _ in 0..<8 {
+            let older = try poll(place, port: port)
+            try await until { desk.server.heldRequests == 1 }
+            let newer = try poll(place, port: port)
+            try await until { desk.server.heldRequests == 2 }
+            #expect(try desk.post(Self.all + "records/modify", note).status == 200)
+            #expect(newer.read(until: #""sid":"s""#).contains(#""sid":"s""#))
+            withExtendedLifetime(older) {}
+            try await until { desk.server.heldRequests == 0 }
+        }
+    }
+
+    @Test func aHeadTakesNoNotice() async throws {
+        let (desk, _, place) = try desk(heldSeconds: 1)
+        #expect(try desk.post(Self.all + "records/modify", note).status == 200)
+        let head = try await desk.wait(for: CurlCall(method: "HEAD", url: place))
+        #expect(head.status == 200)
+        let answer = try await desk.wait(for: CurlCall(url: place))
+        #expect(String(decoding: answer.body, as: UTF8.self).contains(#""sid":"s""#))
+    }
+
     @Test func strangersHearNothing() throws {
         let desk = try Desk()
         let base = desk.url.absoluteString

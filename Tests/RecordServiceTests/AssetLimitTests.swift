@@ -217,4 +217,17 @@ import Testing
         try ServiceFixture.send(ServiceFixture.picture, to: living)
         _ = try living.finish()
     }
+
+    /// A client that leaves the name to the service learns it with the address.
+    @Test(arguments: [ServiceDialect.extended, .plain])
+    func anUploadWithoutARecordNameIsGivenOne(dialect: ServiceDialect) throws {
+        let fixture = try ServiceFixture(dialect: dialect)
+        let request = UploadAssets(
+            tokens: [.init(recordType: "Note", fieldName: "picture")],
+            zoneID: ServiceFixture.zone)
+        guard case .assetUploads(let addresses) = try fixture.send(.uploadAssets(request)) else {
+            throw WrongAnswer()
+        }
+        #expect(UUID(uuidString: addresses[0].recordName) != nil)
+    }
 }

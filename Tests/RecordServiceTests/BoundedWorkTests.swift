@@ -239,4 +239,32 @@ import Testing
         ])
         #expect(results.map { $0.error?.code } == [nil, .limitExceeded, nil])
     }
+
+    // MARK: What one record is told
+
+    /// A read fills no quota, and what is left is asked for again.
+    @Test(arguments: [ServiceDialect.extended, .plain])
+    func namesBehindAFullAnswerAreAskedForAgain(dialect: ServiceDialect) throws {
+        var limits = ServiceLimits()
+        limits.pages.bytesMax = 100
+        let fixture = try ServiceFixture(limits: limits, dialect: dialect)
+        try fixture.save(.note("a", String(repeating: "x", count: 200)))
+        try fixture.save(.note("b"))
+        let error = try fixture.lookup(["a", "b"])[1].error
+        #expect(error?.code == .tryAgainLater && error?.retryAfterSeconds == 0)
+    }
+
+    @Test func thePlainDialectSpeaksOfQuotasForSizesAlone() throws {
+        let fixture = try ServiceFixture(dialect: .plain)
+        let huge = Record(
+            recordName: "huge", recordType: "Note",
+            fields: ["body": .bytes(Data(count: 1_100_000))])
+        let long = Record.note(String(repeating: "n", count: 256))
+        var wide = Record.note("wide")
+        for number in 0..<257 { wide.fields["f\(number)"] = .int64(1) }
+        let codes: [RecordError.Code?] = try [huge, long, wide].map {
+            try fixture.modify([RecordOperation(.create, $0)])[0].error?.code
+        }
+        #expect(codes == [.quotaExceeded, .badRequest, .badRequest])
+    }
 }

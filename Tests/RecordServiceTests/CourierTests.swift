@@ -134,6 +134,30 @@ import Testing
         #expect(kept.count == 100 && kept.first == "fet zone" && kept.last == "qry all n129")
     }
 
+    /// A notice that was taken and not delivered is the next, before those that came meanwhile.
+    @Test func aNoticeThatWasNotDeliveredIsTheNext() throws {
+        let fixture = try ServiceFixture()
+        try save(query("all", RecordFilter(.field("title"), .equals, .string("t"))), fixture)
+        let token = try token(fixture)
+        try fixture.save(.note("a"))
+        let lost = try fixture.service.nextNotice(forCourierToken: token, poll: "lost")
+        try fixture.save(.note("b"))
+        lost?.putBack()
+        #expect(try notices(token, fixture) == ["qry all a", "qry all b"])
+    }
+
+    @Test func anOlderPollIsToldNothing() throws {
+        let fixture = try ServiceFixture()
+        try save(query("all", RecordFilter(.field("title"), .equals, .string("t"))), fixture)
+        let (service, token) = (fixture.service, try token(fixture))
+        let older = try service.listen(forCourierToken: token, poll: "older") {}
+        let newer = try service.listen(forCourierToken: token, poll: "newer") {}
+        try fixture.save(.note("a"))
+        #expect(try service.nextNotice(forCourierToken: token, poll: "older")?.json == nil)
+        #expect(try service.nextNotice(forCourierToken: token, poll: "newer")?.json != nil)
+        withExtendedLifetime((older, newer)) {}
+    }
+
     // MARK: System fields
 
     @Test(arguments: [

@@ -1,6 +1,7 @@
 import Dispatch
 import Foundation
 import Platform
+import PostgresDriver
 import PostgresTesting
 import RecordService
 import RecordWire
@@ -277,6 +278,27 @@ struct PostgresBackendTests {
             [RecordSubscription(subscriptionID: "all", kind: .database)], at: other)
         try TestServer.endSessions(at: address)
         #expect(try next(token, at: other)?.contains("all") == true)
+    }
+
+    // MARK: Ending
+
+    /// What a command did is told before it ends, and none of its sessions is still connecting
+    /// while the process ends: libpq's libraries abort it then.
+    @Test func anAdministrationEndsWhenWhatItDidIsTold() throws {
+        let service = try fixture().service
+        let place = try PostgresAddress(address)
+        let listener = try PostgresConnection(place, settings: "SET statement_timeout = 10000")
+        let id = try #require(try listener.rows("SELECT id FROM service").first?.int64(at: 0))
+        _ = try listener.rows("LISTEN diptych_\(UInt64(bitPattern: id))")
+        let database = try PostgresDatabase(address: address, assetsFolder: nil)
+        for number in 0..<3 {
+            try ServiceAdministration(database: database, platform: .system).accounts.setGrant(
+                RoleGrant(recordType: "Note\(number)", role: "_icloud", reads: true),
+                container: ServiceFixture.container)
+            _ = try listener.rows("SELECT 1")
+            #expect(try !listener.notices().isEmpty)
+        }
+        withExtendedLifetime(service) {}
     }
 
     // MARK: Versions

@@ -146,4 +146,79 @@ import Testing
                     RoleGrant(recordType: "", role: "_world"), container: container)
             } == .badRequest)
     }
+
+    // MARK: References to what is hidden
+
+    private func child(
+        _ name: String, of target: String, _ action: RecordReference.Action
+    ) -> Record {
+        var record = Record.note(name)
+        record.fields["target"] = .reference(RecordReference(recordName: target, action: action))
+        return record
+    }
+
+    private func grantOwn() throws {
+        try grant("_icloud", creates: true)
+        try grant("_creator", reads: true, writes: true)
+    }
+
+    @Test func aHiddenRecordIsNotThereForReferences() throws {
+        try grantOwn()
+        let bert = user(Caller(userRecordName: "_bert"))
+        #expect(try write(.create, .note("a"), anna) == nil)
+        let answers = try ["a", "none"].map { target in
+            try bert.modify(
+                [RecordOperation(.create, child("of \(target)", of: target, .validate))],
+                zone: nil)[0].error
+        }
+        #expect(answers.map(\.?.code) == [.validatingReferenceError, .validatingReferenceError])
+        #expect(answers[0]?.reason.contains("save it first") == true)
+        #expect(try write(.create, child("b", of: "a", .deleteSelf), bert) == nil)
+        #expect(try write(.forceDelete, .note("a"), anna) == nil)
+        #expect(try bert.lookup(["b"], zone: nil)[0].record != nil)
+    }
+
+    /// What was pinned while it was seen.
+    @Test func aRecordGoesAlthoughOneThatIsHiddenValidatesIt() throws {
+        let bert = user(Caller(userRecordName: "_bert"))
+        #expect(try write(.create, .note("a"), anna) == nil)
+        #expect(try write(.create, child("b", of: "a", .validate), bert) == nil)
+        #expect(try write(.forceDelete, .note("a"), anna) == .validatingReferenceError)
+        try grantOwn()
+        #expect(try write(.forceDelete, .note("a"), anna) == nil)
+        // Its writer may still change it, and may not lead it to nothing anew.
+        #expect(try write(.forceUpdate, .note("b", "x"), bert) == nil)
+        #expect(
+            try write(.forceUpdate, child("b", of: "c", .validate), bert)
+                == .validatingReferenceError)
+    }
+
+    /// Of a type that nothing is granted for, while something is for another.
+    @Test func theReasonNamesWhatIsInTheWayWhereItIsSeen() throws {
+        try accounts.setGrant(
+            RoleGrant(recordType: "Secret", role: "_creator", reads: true), container: container)
+        let bert = user(Caller(userRecordName: "_bert"))
+        #expect(try write(.create, .note("a"), anna) == nil)
+        #expect(try write(.create, child("b", of: "a", .validate), bert) == nil)
+        let kept = try anna.modify([RecordOperation(.forceDelete, .note("a"))], zone: nil)[0].error
+        #expect(kept?.code == .validatingReferenceError && kept?.reason.contains("b leads") == true)
+        let missing = try bert.modify(
+            [RecordOperation(.create, child("c", of: "none", .validate))], zone: nil)[0].error
+        #expect(missing?.reason.contains("save it first") == true)
+    }
+
+    // MARK: Names of users
+
+    /// By a user's name others look up who that is.
+    @Test func nobodyTakesTheNameOfAnotherUser() throws {
+        let (one, other) = (
+            try accounts.createUser(label: "one").userRecordName,
+            try accounts.createUser(label: "other").userRecordName
+        )
+        let first = user(Caller(userRecordName: one))
+        #expect(try write(.create, .note(other), first) == .accessDenied)
+        #expect(try write(.forceDelete, .note(other), first) == .accessDenied)
+        #expect(try write(.forceUpdate, .note(one), first) == nil)
+        #expect(try write(.forceUpdate, .note("_other"), first) == nil)
+    }
 }

@@ -412,6 +412,55 @@ import Testing
                 == [.init(zoneID: SharingFixture.shared, deleted: true)])
         withExtendedLifetime(listening) {}
     }
+
+    // MARK: One person is one participant
+
+    @Test func whoIsNamedTwiceIsOneParticipant() throws {
+        let world = try SharingFixture()
+        let share = try world.shareRoot(
+            with: [
+                SharingFixture.participant("_bert", .readOnly),
+                SharingFixture.participant("_bert", .readWrite),
+            ])
+        let others = (share.participants ?? []).filter { $0.kind != .owner }
+        #expect(others.map(\.permission) == [.readOnly])
+    }
+
+    /// Otherwise who is removed comes back as the other.
+    @Test func acceptingEndsTheUsersOtherInvitations() throws {
+        let world = try SharingFixture()
+        let accounts = world.anna.service.accounts
+        let bert = try accounts.createUser(label: "bert").userRecordName
+        try accounts.setProfile(UserProfile(emailAddress: "bert@example.org"), of: bert)
+        let user = SharingFixture.other(bert, world.anna)
+        let byAddress = ShareParticipant(
+            identity: UserIdentity(lookupInfo: UserLookupInfo(emailAddress: "bert@example.org")),
+            permission: .readWrite)
+        let share = try world.shareRoot(with: [
+            SharingFixture.participant(bert, .readOnly), byAddress,
+        ])
+        #expect(try world.accept(share, user).found != nil)
+        let now = try #require(try world.anna.lookup(["share"])[0].record)
+        #expect((now.participants ?? []).filter { $0.kind != .owner }.count == 1)
+        let ended = SharingFixture.share("share", of: "root", [])
+        #expect(
+            try world.anna.modify([RecordOperation(.forceUpdate, ended)])[0].error == nil)
+        #expect(try world.accept(share, user).error?.code == .notFound)
+    }
+
+    /// An app may make IDs of its own, or keep those of another share.
+    @Test func anUnknownIDThrowsNobodyOut() throws {
+        let world = try SharingFixture()
+        let share = try world.shareRoot()
+        #expect(try world.accept(share, world.bert).found != nil)
+        var bert = SharingFixture.participant("_bert", .readOnly)
+        bert.participantID = "made by the app"
+        let given = SharingFixture.share("share", of: "root", [bert])
+        let result = try world.anna.modify([RecordOperation(.forceUpdate, given)])[0]
+        let others = (result.record?.participants ?? []).filter { $0.kind != .owner }
+        #expect(others.map(\.status) == [.accepted] && others[0].permission == .readOnly)
+        #expect(try world.see(["a"], world.bert) == [nil])
+    }
 }
 
 extension RecordOperation.Kind {

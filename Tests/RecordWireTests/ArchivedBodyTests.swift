@@ -59,7 +59,7 @@ import Testing
         var conflict = RecordError(.conflict, "changed since", recordName: "r")
         conflict.serverRecord = some[0]
         var full = RecordError(.tryAgainLater, "full", recordName: "s")
-        full.retryAfterSeconds = 1.5
+        full.retryAfterSeconds = 2
         var reply = RecordsReply(
             results: some.map { .record($0) } + [.failure(conflict), .failure(full)],
             syncToken: "s", previousSyncToken: "p")

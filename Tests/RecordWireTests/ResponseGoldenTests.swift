@@ -33,7 +33,7 @@ import Testing
         conflict.serverRecord = record()
         conflict.uuid = "U"
         var later = RecordError(.tryAgainLater, "busy", recordName: "r3", zoneID: zone)
-        later.retryAfterSeconds = 2.5
+        later.retryAfterSeconds = 2
         let text = """
             {"records":[{"recordName":"r2","recordType":"Note","deleted":true},\
             {"uuid":"U","recordName":"r1","serverErrorCode":"CONFLICT","reason":"stale",\
@@ -43,7 +43,7 @@ import Testing
             "created":{"timestamp":1,"userRecordName":"_anna","deviceID":"D"},\
             "modified":{"timestamp":2},"zoneID":\(zoneText)}},\
             {"recordName":"r3","zoneID":\(zoneText),"serverErrorCode":"TRY_AGAIN_LATER",\
-            "reason":"busy","retryAfter":2.5}],"syncToken":"S"}
+            "reason":"busy","retryAfter":2}],"syncToken":"S"}
             """
         var request = LookupRecords(recordNames: [], zoneID: nil)
         request.numbersAsStrings = true
@@ -98,6 +98,14 @@ import Testing
             text: #"{"userRecordName":"_u"}"#)
     }
 
+    /// Clients read a whole number, as CloudKit's service sends it.
+    @Test func secondsToWaitAreWholeAndNotLess() throws {
+        var error = RecordError(.throttled, "Wait.")
+        error.retryAfterSeconds = 2.1
+        let text = #"{"serverErrorCode":"THROTTLED","reason":"Wait.","retryAfter":3}"#
+        #expect(try String(decoding: WireCodec.encode(error), as: UTF8.self) == text)
+    }
+
     @Test func errorsTravelAsBodies() throws {
         var error = RecordError(.authenticationRequired, "Sign in.")
         error.uuid = "U"
@@ -105,7 +113,7 @@ import Testing
         error.retryAfterSeconds = 3
         let text = """
             {"uuid":"U","serverErrorCode":"AUTHENTICATION_REQUIRED","reason":"Sign in.",\
-            "retryAfter":3.0,"redirectURL":"https://x/"}
+            "retryAfter":3,"redirectURL":"https://x/"}
             """
         #expect(try String(decoding: WireCodec.encode(error), as: UTF8.self) == text)
         #expect(try WireCodec.decodeError(Data(text.utf8)) == error)

@@ -17,6 +17,9 @@ private final class SmallProvider: Sendable {
         /// What the browser brought: by code.
         var questions: [String: [String: String]] = [:]
         var keysAsked = 0
+        /// How the client may show who it is; nil: the provider does not say.
+        var methods: [String]? = ["client_secret_post"]
+        var isAskedByBasic = false
     }
 
     static let client = "records"
@@ -45,10 +48,14 @@ private final class SmallProvider: Sendable {
         switch request.path {
         case "/.well-known/openid-configuration":
             let issuer = state.withLock { $0.issuer } ?? issuer
-            return json([
+            var document: [String: Any] = [
                 "issuer": issuer, "authorization_endpoint": "\(self.issuer)/authorize",
                 "token_endpoint": "\(self.issuer)/token", "jwks_uri": "\(self.issuer)/keys",
-            ])
+            ]
+            if let methods = state.withLock({ $0.methods }) {
+                document["token_endpoint_auth_methods_supported"] = methods
+            }
+            return json(document)
         case "/keys":
             let entry = state.withLock { state in
                 state.keysAsked += 1
@@ -70,8 +77,8 @@ private final class SmallProvider: Sendable {
         let form = HTTPQuery(String(decoding: body, as: UTF8.self))
         let question = state.withLock { $0.questions.removeValue(forKey: form["code"] ?? "") }
         let hashed = SigningKey.sha256(Data((form["code_verifier"] ?? "").utf8))
-        guard request.method == "POST", let question, form["client_secret"] == Self.secret,
-            form["client_id"] == Self.client, form["grant_type"] == "authorization_code",
+        guard request.method == "POST", let question, isClient(request, form),
+            form["grant_type"] == "authorization_code",
             form["redirect_uri"] == question["redirect_uri"],
             SigningKey.base64URL(hashed) == question["code_challenge"]
         else { return HTTPResponse(status: 400) }
@@ -87,6 +94,18 @@ private final class SmallProvider: Sendable {
                 #"{"alg":"RS256","kid":"\#(id)"}"#, String(decoding: text, as: UTF8.self))
         else { return HTTPResponse(status: 500) }
         return json(["id_token": token, "access_token": "x", "token_type": "Bearer"])
+    }
+
+    /// Whether the client proves who it is, in the one way that it was told.
+    private func isClient(_ request: HTTPRequest, _ form: HTTPQuery) -> Bool {
+        let isPost = state.withLock { $0.methods } == ["client_secret_post"]
+        let basic = Data("\(Self.client):s3cret%20%26%3D".utf8).base64EncodedString()
+        guard !isPost else {
+            return form["client_secret"] == Self.secret && form["client_id"] == Self.client
+                && request.headers["Authorization"] == nil
+        }
+        state.withLock { $0.isAskedByBasic = true }
+        return request.headers["Authorization"] == "Basic \(basic)" && form["client_secret"] == nil
     }
 
     /// What its page does when a person says yes: the address to which the browser is sent back.
@@ -144,6 +163,16 @@ private final class SmallProvider: Sendable {
     private func comeBack(_ path: String, _ cookie: String?) throws -> HTTPResponse {
         try fixture.send(
             "GET", path, headers: Self.host + (cookie.map { [("Cookie", $0)] } ?? []))
+    }
+
+    /// By OpenID Connect the secret goes into the head, unless the provider takes it in the form
+    /// alone.
+    @Test(arguments: [nil, ["client_secret_basic"], ["client_secret_post", "client_secret_basic"]])
+    func theSecretGoesWhereTheProviderTakesIt(methods: [String]?) throws {
+        defer { provider.stop() }
+        provider.state.withLock { $0.methods = methods }
+        #expect(try signIn().status == 303)
+        #expect(provider.state.withLock { $0.isAskedByBasic })
     }
 
     private func signIn() throws -> HTTPResponse {

@@ -49,6 +49,9 @@ package struct HTTPWait: Sendable {
     package var listen: @Sendable (_ wake: @escaping @Sendable () -> Void) throws -> any Sendable
     /// The answer; nil while there is nothing to tell, but never where it `isLast`.
     package var answer: @Sendable (_ isLast: Bool) -> HTTPResponse?
+    /// What is sent in the place of an answer where the client closed its side meanwhile, and
+    /// probably hears nothing; nil: the last answer.
+    package var parting: (@Sendable () -> HTTPResponse)?
 
     package init(
         seconds: Double,

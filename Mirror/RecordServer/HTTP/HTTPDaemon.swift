@@ -109,8 +109,11 @@ final class HTTPDaemon: Sendable {
         return request
     }
 
-    func completed(_ incoming: IncomingRequest, on connection: OpaquePointer) {
+    func completed(
+        _ incoming: IncomingRequest, on connection: OpaquePointer, wasSent: Bool
+    ) {
         held.end(UInt(bitPattern: connection))
+        if !wasSent { incoming.answered?.whenLost?() }
         if let stream = incoming.stream {
             note(stream.head, bytes: stream.sentBytes, to: incoming, wasHeld: true)
         }
@@ -209,7 +212,7 @@ final class HTTPDaemon: Sendable {
             held.end(id)
             return send(.tooManyStreams, to: incoming, on: connection, wasHeld: false)
         }
-        incoming.isAnswered = true
+        incoming.answered = IncomingRequest.Answered()
         incoming.stream = stream
         counts.withLock { $0.requests += 1 }
         guard let made = stream.response() else { return .NO }
@@ -223,7 +226,10 @@ final class HTTPDaemon: Sendable {
     ) -> MHD_Result {
         let id = UInt(bitPattern: connection)
         var waiting = IncomingRequest.Waiting(wait: wait)
-        if held.begin(id, of: incoming.hold.user ?? "", seconds: wait.seconds) {
+        let descriptor = diptych_mhd_socket(connection)
+        if held.begin(
+            id, of: incoming.hold.user ?? "", seconds: wait.seconds, descriptor: descriptor)
+        {
             // Who cannot listen is answered with what there is.
             waiting.listening = try? wait.listen { [held] in held.wake(id) }
             if waiting.listening == nil { held.end(id) }
@@ -241,8 +247,11 @@ final class HTTPDaemon: Sendable {
         let id = UInt(bitPattern: connection)
         while true {
             connections.enter(.answering, id)
-            let isLast = held.isLast(id)
-            if let response = wait.answer(isLast) ?? (isLast ? HTTPResponse(status: 500) : nil) {
+            let isGone = wasHeld && HeldRequests.isClosedByPeer(diptych_mhd_socket(connection))
+            let isLast = held.isLast(id) || isGone
+            if let response = (isGone ? wait.parting?() : nil) ?? wait.answer(isLast)
+                ?? (isLast ? HTTPResponse(status: 500) : nil)
+            {
                 held.end(id)
                 incoming.waiting = nil
                 return send(response, to: incoming, on: connection, wasHeld: wasHeld)
@@ -257,7 +266,7 @@ final class HTTPDaemon: Sendable {
         wasHeld: Bool
     ) -> MHD_Result {
         let id = UInt(bitPattern: connection)
-        incoming.isAnswered = true
+        incoming.answered = IncomingRequest.Answered(whenLost: response.whenLost)
         let response = named(incoming.holding(response))
         counts.withLock { $0.requests += 1 }
         note(response, bytes: response.byteCount, to: incoming, wasHeld: wasHeld)

@@ -40,6 +40,8 @@ package struct HTTPResponse: Sendable {
     package var file: HTTPFilePart?
     /// What is sent in the place of both, as it comes.
     package var pieces: HTTPPieces?
+    /// Called where the client went away before all of it was sent.
+    package var whenLost: (@Sendable () -> Void)?
     /// For the access log; nothing of it is sent.
     package var facts = RequestFacts()
 

@@ -181,13 +181,14 @@ private let advance: MHD_AccessHandlerCallback = {
     }
 }
 
-private let completed: MHD_RequestCompletedCallback = { context, connection, state, _ in
+private let completed: MHD_RequestCompletedCallback = { context, connection, state, code in
     guard let daemon = daemon(context), let connection, let incoming = state?.pointee else {
         return
     }
     let request = Unmanaged<IncomingRequest>.fromOpaque(incoming).takeRetainedValue()
     state?.pointee = nil
-    daemon.completed(request, on: connection)
+    daemon.completed(
+        request, on: connection, wasSent: code == .REQUEST_TERMINATED_COMPLETED_OK)
 }
 
 private let accepted: MHD_NotifyConnectionCallback = { context, connection, _, code in

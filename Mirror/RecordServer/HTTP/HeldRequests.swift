@@ -7,6 +7,8 @@ internal import Platform
 final class HeldRequests: Sendable {
     private struct Entry {
         let user: String
+        /// Where it is looked whether the client is still there.
+        let descriptor: Int32?
         var until: Date
         /// Whether the library let the connection sleep.
         var isAsleep = false
@@ -32,13 +34,16 @@ final class HeldRequests: Sendable {
     var count: Int { state.withLock { $0.entries.count } }
 
     /// Takes a request in; false where there is no room for one more.
-    func begin(_ connection: UInt, of user: String, seconds: Double) -> Bool {
+    func begin(
+        _ connection: UInt, of user: String, seconds: Double, descriptor: Int32? = nil
+    ) -> Bool {
         let until = clock.now().addingTimeInterval(min(max(seconds, 0), limits.secondsMax))
         return state.withLock { state in
             let ofUser = state.perUser[user, default: 0]
             guard !state.isClosed, state.entries.count < limits.max, ofUser < limits.perUserMax
             else { return false }
-            state.entries[connection] = Entry(user: user, until: until)
+            state.entries[connection] = Entry(
+                user: user, descriptor: descriptor, until: until)
             state.perUser[user] = ofUser + 1
             return true
         }
@@ -102,14 +107,26 @@ final class HeldRequests: Sendable {
         }
     }
 
-    /// Wakes those whose time is up.
+    /// Wakes those whose time is up, and those whose client went away: the library does not look
+    /// at a connection that sleeps, and it has a place among those of its user.
     func sweep() {
         let now = clock.now()
         state.withLock { state in
-            for (connection, entry) in state.entries where entry.until <= now {
-                Self.wake(connection, &state)
+            for (connection, entry) in state.entries where entry.isAsleep {
+                let isGone = entry.descriptor.map(Self.isClosedByPeer) ?? false
+                if isGone || entry.until <= now { Self.wake(connection, &state) }
             }
         }
+    }
+
+    /// `POLLRDHUP`, which Glibc's module lacks.
+    private static let closedByPeer: Int16 = 0x2000
+
+    /// Whether the other side of a connection sends no more, as who goes away does.
+    static func isClosedByPeer(_ descriptor: Int32) -> Bool {
+        let ends = closedByPeer | Int16(POLLHUP) | Int16(POLLERR)
+        var question = pollfd(fd: descriptor, events: closedByPeer, revents: 0)
+        return poll(&question, 1, 0) == 1 && question.revents & ends != 0
     }
 
     /// Holds requests back again, after `close`.

@@ -16,11 +16,19 @@ final class IncomingRequest: @unchecked Sendable {
     private var counts = BodyBytes()
     /// Why nothing of the body is kept any more.
     private var dropped: HTTPBody?
-    var isAnswered = false
+    /// What was answered; nil before.
+    var answered: Answered?
     /// What is waited for.
     var waiting: Waiting?
     /// The answer that goes on.
     var stream: EventStream?
+
+    struct Answered {
+        /// See `HTTPResponse.whenLost`.
+        var whenLost: (@Sendable () -> Void)?
+    }
+
+    var isAnswered: Bool { answered != nil }
 
     /// How much of the body came.
     private struct BodyBytes {

@@ -199,18 +199,27 @@ package struct Router: Sendable {
         }
         try throttle.check(.user(user))
         throttle.charge(.user(user), since: began)
-        let wait = HTTPWait(
-            seconds: .infinity, listen: { try courier.listen(token, $0) },
+        let nothing = { @Sendable in
+            finished(HTTPResponse(status: 200, body: Data("{}".utf8)), request, uuid)
+        }
+        // An answer without a body brings no notice, so it takes none.
+        let isRead = request.method == "GET"
+        var wait = HTTPWait(
+            seconds: isRead ? .infinity : 0, listen: { try courier.listen(token, uuid, $0) },
             answer: { isLast in
                 do {
-                    let notice = try courier.next(token)
-                    guard isLast || notice != nil else { return nil }
-                    let body = notice ?? Data("{}".utf8)
-                    return finished(HTTPResponse(status: 200, body: body), request, uuid)
+                    guard isRead, let notice = try courier.next(token, uuid) else {
+                        return isLast || !isRead ? nothing() : nil
+                    }
+                    var response = finished(
+                        HTTPResponse(status: 200, body: notice.json), request, uuid)
+                    response.whenLost = notice.putBack
+                    return response
                 } catch {
                     return finished(refusal(for: error, request, uuid), request, uuid)
                 }
             })
+        wait.parting = nothing
         return (wait, user)
     }
 

@@ -79,6 +79,7 @@ final class RoleAccess: RecordAccess {
                         + "records of its type.")
             }
         }
+        if row == nil || row?.isDeleted == true { try checkUsersName(record.recordName) }
         guard row == nil || row?.isDeleted == true, operation.kind.mayCreate else {
             return try checkTombstone(operation, row)
         }
@@ -86,6 +87,14 @@ final class RoleAccess: RecordAccess {
             throw RecordError(
                 .accessDenied, "Your roles do not let you make records of this type.")
         }
+    }
+
+    /// A record that is called as a user is looked up as that user's: nobody else makes it or closes
+    /// its name.
+    private func checkUsersName(_ name: String) throws {
+        guard !name.isExactly(user), ServiceUser.isRecordName(name) else { return }
+        throw RecordError(
+            .accessDenied, "The name is that of a user, who alone may make a record of this name.")
     }
 
     private func checkType(of row: RecordRow) throws {

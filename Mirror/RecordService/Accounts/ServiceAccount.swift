@@ -41,3 +41,14 @@ public struct IssuedToken: Hashable, Sendable {
     /// The text that clients send.
     public var secret: String
 }
+
+extension ServiceUser {
+    /// Whether a name has the form of those that users are given: an underscore and 32 digits in
+    /// hexadecimal.
+    static func isRecordName(_ name: String) -> Bool {
+        name.utf8.count == 33 && name.utf8.first == UInt8(ascii: "_")
+            && name.utf8.dropFirst().allSatisfy {
+                (0x30...0x39).contains($0) || (0x61...0x66).contains($0)
+            }
+    }
+}

@@ -107,7 +107,7 @@ public final class ServiceAccounts: Sendable {
         return user
     }
 
-    /// A user nobody knows yet.
+    /// A user nobody knows yet, with a name as `ServiceUser.isRecordName` tells it.
     func newUser(label: String) -> ServiceUser {
         let name = platform.randomness.uuid().uuidString.replacing("-", with: "").lowercased()
         return ServiceUser(userRecordName: "_\(name)", label: label)

@@ -1,4 +1,5 @@
 internal import Foundation
+internal import Platform
 public import RecordWire
 
 /// Assets: addresses for uploads, receipts for other records, and the files. (SERVICE §3, assets/*)
@@ -17,7 +18,9 @@ extension RecordService {
             try limits.checkName(token.fieldName, of: "field name")
             addresses.append(
                 AssetUploadAddress(
-                    recordName: token.recordName, fieldName: token.fieldName,
+                    recordName: token.recordName.isEmpty
+                        ? platform.randomness.uuid().uuidString : token.recordName,
+                    fieldName: token.fieldName,
                     url: try assets.uploadAddress(
                         to: address.key, caller, base: target.serviceAddress)))
         }

@@ -109,9 +109,6 @@ struct OperationApplier {
             error.recordName = operation.record.recordName
             // It may be performed again.
             if error.code == .uniqueFieldError { use.sentBytes = sentBytes }
-            if error.code == .validatingReferenceError, !sessions.access.seesAll {
-                error.reason = "A record that you do not see is in the way."
-            }
             return .failure(error)
         }
     }
@@ -510,7 +507,7 @@ struct OperationApplier {
         }
         guard bytes <= limits.recordBytesMax else {
             throw RecordError(
-                .limitExceeded,
+                manner.dialect == .plain ? .quotaExceeded : .limitExceeded,
                 "The record takes \(bytes) bytes; at most \(limits.recordBytesMax) are taken.")
         }
     }

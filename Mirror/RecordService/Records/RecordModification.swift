@@ -86,13 +86,14 @@ struct RecordModification {
         let view = try place.access.view
         let before = token(zoneRow.counter, place.line, view)
         let sessions = try sessions(in: place, transaction)
+        let seesAll = address.participant == nil && sessions.access.seesAll
         var change = OperationApplier(
             zone: zone, stamp: stamp, limits: limits, manner: manner(known), sessions: sessions,
             damage: damage, counter: zoneRow.counter, epoch: line.epochs.last?.id ?? 0,
             references: ReferenceCheck(
                 zone: zone, links: try ReferenceLinks(in: zoneRow.id, transaction), limits: limits,
-                operations: operations,
-                access: address.participant == nil || actsForService ? nil : sessions.access))
+                operations: operations, access: seesAll || actsForService ? nil : sessions.access,
+                keepsForUnseen: address.participant != nil))
         try transaction.expect(records: operations.map(\.record.recordName), in: zoneRow.id)
         try sessions.naturalKeys.expect(operations)
         // Rows are read one at a time: all of them at once may be four hundred megabytes.

@@ -56,8 +56,10 @@ extension RecordService {
     }
 
     private static func pageIsFull(_ name: String) -> RecordError {
-        RecordError(
-            .limitExceeded, "The answer is full before this record; ask for it in another request.",
+        var error = RecordError(
+            .tryAgainLater, "The answer is full before this record; ask for it in another request.",
             recordName: name)
+        error.retryAfterSeconds = 0
+        return error
     }
 }

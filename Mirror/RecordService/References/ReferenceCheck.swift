@@ -12,8 +12,12 @@ struct ReferenceCheck {
     private var written: [ExactName: Bool] = [:]
     /// The targets that have to be there, and whether who asks has to see them.
     private var validated: [ExactName: Bool] = [:]
-    /// Of who takes part in a share; references that come from there lead to what it shows.
+    /// Of who takes part in a share, or from whom roles hide something; their references lead to
+    /// what they see.
     private let access: (any RecordAccess)?
+    /// Whether a record stays for the sake of one that its writer does not see. In a public
+    /// database it does not: whoever guessed its name would keep it there.
+    private let keepsForUnseen: Bool
 
     private static let sourcesShown = 1
     /// The links for which a target stays.
@@ -21,9 +25,10 @@ struct ReferenceCheck {
 
     init(
         zone: ZoneID, links: ReferenceLinks, limits: ServiceLimits, operations: [RecordOperation],
-        access: (any RecordAccess)?
+        access: (any RecordAccess)?, keepsForUnseen: Bool
     ) {
         self.access = access
+        self.keepsForUnseen = keepsForUnseen
         self.zone = zone
         self.links = links
         self.limits = limits
@@ -40,15 +45,22 @@ struct ReferenceCheck {
         for (field, value) in fields where value?.mayLead == true {
             try checkZone(of: value, in: field)
         }
+        var hidden: Set<ReferenceLink> = []
         for link in ReferenceLinks.links(of: fields) {
             switch link.action {
             case .validate, .parent:
                 let isNew = access != nil && !kept.contains(link)
+                // It went although it was validated.
+                if !keepsForUnseen, access != nil, !isNew { continue }
                 guard
                     try isThere(link.target, isSeen: isNew) || named.contains(link.target)
                 else { throw missing(link.target) }
                 bound[link.target] = isNew || bound[link.target] == true
             case .deleteSelf:
+                if try isHidden(link.target) {
+                    hidden.insert(link)
+                    continue
+                }
                 let sources = try links.sources(
                     of: link.target.text, .deleteSelf, limit: limits.work.sourcesMax + 1)
                 guard sources.count < limits.work.sourcesMax || sources.contains(name) else {
@@ -60,8 +72,36 @@ struct ReferenceCheck {
             }
         }
         validated.merge(bound) { $0 || $1 }
-        links.note(name, fields)
+        links.note(name, fields, without: hidden)
         written[ExactName(name)] = true
+    }
+
+    /// Whether roles hide a target, with which nothing goes then.
+    private func isHidden(_ target: ExactName) throws -> Bool {
+        guard !keepsForUnseen, let access, let row = try links.liveRow(target.text) else {
+            return false
+        }
+        return try !access.sees(row)
+    }
+
+    /// The first of those for which a record stays.
+    private func holder(of name: String, but others: Set<ExactName>) throws -> String? {
+        let takesAll = keepsForUnseen || access == nil
+        let more = takesAll ? Self.sourcesShown : limits.work.cascadeMax
+        for action in Self.binding {
+            let sources = try links.sources(of: name, action, limit: others.count + more)
+            let other = try sources.first {
+                try !others.contains(ExactName($0)) && (takesAll || sees($0))
+            }
+            if let other { return other }
+        }
+        return nil
+    }
+
+    /// What the request made itself is seen.
+    private func sees(_ name: String) throws -> Bool {
+        guard let access, let row = try links.liveRow(name) else { return true }
+        return try access.sees(row)
     }
 
     /// Whether a target is there after what the request did. `isSeen`: what a participant does not
@@ -95,12 +135,8 @@ struct ReferenceCheck {
 
     /// Refuses to delete what others validate, but for others that the request names too.
     mutating func delete(_ name: String) throws {
-        for action in Self.binding {
-            let sources = try links.sources(
-                of: name, action, limit: named.count + Self.sourcesShown)
-            if let other = sources.first(where: { !named.contains(ExactName($0)) && $0 != name }) {
-                throw needed(name, by: other)
-            }
+        if let other = try holder(of: name, but: named.union([ExactName(name)])) {
+            throw try needed(name, by: other)
         }
         links.note(name, nil)
         written[ExactName(name)] = false
@@ -130,9 +166,8 @@ struct ReferenceCheck {
             }
         }
         for (name, isThere) in written where !isThere {
-            for action in Self.binding {
-                let sources = try links.sources(of: name.text, action, limit: Self.sourcesShown)
-                if let other = sources.first { throw needed(name.text, by: other) }
+            if let other = try holder(of: name.text, but: []) {
+                throw try needed(name.text, by: other)
             }
         }
         for (target, isSeen) in validated where try !isThere(target, isSeen: isSeen) {
@@ -165,8 +200,12 @@ struct ReferenceCheck {
                 + "save it first or in the same request.")
     }
 
-    private func needed(_ name: String, by other: String) -> RecordError {
-        RecordError(
+    private func needed(_ name: String, by other: String) throws -> RecordError {
+        guard try sees(other) else {
+            return RecordError(
+                .validatingReferenceError, "A record that you do not see is in the way.")
+        }
+        return RecordError(
             .validatingReferenceError,
             "The record \(name) cannot be deleted: \(other) leads to it by a reference with "
                 + "VALIDATE or as its parent; delete or change that first or in the same request.")

@@ -45,9 +45,11 @@ final class ReferenceLinks {
         hasAny = try transaction.hasLinks(in: zone)
     }
 
-    /// Takes note of a record's fields after a write; nil: it is deleted.
-    func note(_ source: String, _ fields: RecordFields?) {
-        let links = Self.links(of: fields ?? [:])
+    /// Takes note of a record's fields after a write; nil: it is deleted. `hidden` do nothing.
+    func note(
+        _ source: String, _ fields: RecordFields?, without hidden: Set<ReferenceLink> = []
+    ) {
+        let links = Self.links(of: fields ?? [:]).subtracting(hidden)
         guard hasAny || !links.isEmpty || changed[ExactName(source)] != nil else { return }
         changed[ExactName(source)] = links
         for link in links { added[link.target, default: []].insert(ExactName(source)) }

@@ -42,14 +42,28 @@ struct ShareParticipants {
                     "The permission of a participant is READ_ONLY or READ_WRITE; leave out who "
                         + "may do nothing.")
             }
-            var entry =
-                try list.first { Self.isSame($0, participant) } ?? invited(participant, known)
+            var entry = try former(participant) ?? invited(participant, known)
             entry.permission = participant.permission
-            guard !replaced.contains(where: { Self.isSame($0, entry) }) else { continue }
-            replaced.append(entry)
+            Self.add(entry, to: &replaced)
         }
         list = replaced
         try checkCount(list.count)
+    }
+
+    /// The entry that is meant, by the ID that it was given here, else by who it is: an app may make
+    /// IDs of its own.
+    private func former(_ given: ShareParticipant) -> ShareParticipant? {
+        list.first { !given.participantID.isEmpty && $0.participantID == given.participantID }
+            ?? list.first { Self.isSame($0, given) }
+    }
+
+    /// One person is one participant; who accepted goes before who was invited once more.
+    private static func add(_ entry: ShareParticipant, to list: inout [ShareParticipant]) {
+        let place = list.firstIndex {
+            $0.participantID == entry.participantID || isSame($0, entry)
+        }
+        guard let place else { return list.append(entry) }
+        if entry.status == .accepted, list[place].status != .accepted { list[place] = entry }
     }
 
     /// Makes those fit who came by the share's address.
@@ -85,7 +99,6 @@ struct ShareParticipants {
 
     /// Whether both mean one person.
     private static func isSame(_ one: ShareParticipant, _ other: ShareParticipant) -> Bool {
-        if !other.participantID.isEmpty { return one.participantID == other.participantID }
         let pairs = [
             (one.userRecordName, other.userRecordName),
             (
@@ -94,7 +107,7 @@ struct ShareParticipants {
             ),
             (one.identity.lookupInfo?.phoneNumber, other.identity.lookupInfo?.phoneNumber),
         ]
-        return pairs.contains { $0.0 != nil && $0.0 == $0.1 }
+        return pairs.contains { $0.0?.isEmpty == false && $0.0 == $0.1 }
     }
 
     private func checkCount(_ count: Int) throws {
@@ -143,7 +156,20 @@ struct ShareParticipants {
         }) {
             list[index] = accepted
         }
+        // By an invitation that is left, who is removed later would come back.
+        list.removeAll {
+            $0.kind != .owner && $0.participantID != accepted.participantID
+                && Self.isMeant(user, profile, by: $0)
+        }
         return accepted
+    }
+
+    private static func isMeant(
+        _ user: String, _ profile: ProfileRow?, by participant: ShareParticipant
+    ) -> Bool {
+        if let known = participant.userRecordName, !known.isEmpty { return known == user }
+        guard let email = profile?.emailAddress else { return false }
+        return participant.identity.lookupInfo?.emailAddress == email
     }
 
     mutating func remove(_ user: String) {

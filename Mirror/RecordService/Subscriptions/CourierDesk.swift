@@ -15,18 +15,46 @@ final class CourierDesk: Sendable {
         /// Raised each time: who was away longest has the lowest.
         var lastFetched: UInt64
         var notices: [CourierNotice] = []
-        var calls: [UInt64: Call] = [:]
+        var listeners: [UInt64: Listener] = [:]
+        /// The listener that came last, also where it is gone again.
+        var newest: UInt64 = 0
 
-        /// Of a full queue the subscription loses a notice that has most of them, so that what
-        /// many write to one place hides nothing of another.
+        /// Whom a notice is for: whoever polled before may be gone without anybody being told.
+        var newestCall: [Call] { listeners[newest].map { [$0.call] } ?? [] }
+
+        var allCalls: [Call] { listeners.values.map(\.call) }
+
+        /// Whether a poll that listens was followed by another.
+        func isFollowed(_ poll: String) -> Bool {
+            listeners.contains { $0.value.poll == poll && $0.key != newest }
+        }
+
+        /// Of a full queue the subscription loses a notice that has most of them (`trim`), so that
+        /// what many write to one place hides nothing of another.
         mutating func add(_ notice: CourierNotice) {
             guard !notices.contains(notice) else { return }
             notices.append(notice)
+            trim()
+        }
+
+        /// A notice that was taken and did not arrive is the next again.
+        mutating func putBack(_ notice: CourierNotice) {
+            guard !notices.contains(notice) else { return }
+            notices.insert(notice, at: 0)
+            trim()
+        }
+
+        private mutating func trim() {
             guard notices.count > CourierDesk.noticesMax else { return }
             let counts = Dictionary(grouping: notices.indices) { notices[$0].subscriptionID }
             let largest = counts.values.max { ($0.count, $1[0]) < ($1.count, $0[0]) }
             if let first = largest?.first { notices.remove(at: first) }
         }
+    }
+
+    private struct Listener {
+        let poll: String
+        let call: Call
     }
 
     private struct State {
@@ -92,20 +120,20 @@ final class CourierDesk: Sendable {
             state.queues[hash] = Queue(
                 owner: owner, lastFetched: state.next(), notices: notices)
             guard let lost = surplus(state.queues, of: owner.user) else { return [] }
-            return Array(state.queues.removeValue(forKey: lost)?.calls.values ?? [:].values)
+            return state.queues.removeValue(forKey: lost)?.allCalls ?? []
         }
         for call in calls { call() }
     }
 
     /// Ends what is kept for a token that is good no more, and calls who waits for it.
     func close(_ hash: Data) {
-        let calls = state.withLock { $0.queues.removeValue(forKey: hash)?.calls.values }
-        for call in calls.map(Array.init) ?? [] { call() }
+        let calls = state.withLock { $0.queues.removeValue(forKey: hash)?.allCalls }
+        for call in calls ?? [] { call() }
     }
 
     /// Calls all who wait: they are to be looked at again.
     func callAll() {
-        let calls = state.withLock { $0.queues.values.flatMap(\.calls.values) }
+        let calls = state.withLock { $0.queues.values.flatMap(\.allCalls) }
         for call in calls { call() }
     }
 
@@ -127,39 +155,53 @@ final class CourierDesk: Sendable {
         }
     }
 
-    /// Puts a notice into each queue of its user.
+    /// Puts a notice into each queue of its user, and calls who polled each last.
     func put(_ notice: CourierNotice, for owner: CourierRow) {
         let calls = state.withLock { state in
             var calls: [Call] = []
             for hash in state.queues.keys where state.queues[hash]?.owner == owner {
                 guard state.queues[hash]?.notices.contains(notice) == false else { continue }
                 state.queues[hash]?.add(notice)
-                calls += state.queues[hash].map { Array($0.calls.values) } ?? []
+                calls += state.queues[hash]?.newestCall ?? []
             }
             return calls
         }
         for call in calls { call() }
     }
 
-    /// The oldest notice of a token, which is then forgotten.
-    func take(_ hash: Data) -> CourierNotice? {
+    /// The oldest notice of a token, which is then forgotten; nil to a poll that listens and was
+    /// followed by another.
+    func take(_ hash: Data, poll: String) -> CourierNotice? {
         state.withLock { state in
             let number = state.next()
             state.queues[hash]?.lastFetched = number
-            guard state.queues[hash]?.notices.isEmpty == false else { return nil }
+            guard let queue = state.queues[hash], !queue.notices.isEmpty, !queue.isFollowed(poll)
+            else { return nil }
             return state.queues[hash]?.notices.removeFirst()
         }
     }
 
-    /// Calls `call` for each notice of a token until the listening ends.
-    func listen(_ hash: Data, _ call: @escaping @Sendable () -> Void) -> ChangeListening {
+    /// A notice that was taken did not reach who took it.
+    func putBack(_ notice: CourierNotice, _ hash: Data) {
+        let calls = state.withLock { state in
+            state.queues[hash]?.putBack(notice)
+            return state.queues[hash]?.newestCall ?? []
+        }
+        for call in calls { call() }
+    }
+
+    /// Calls `call` for each notice of a token until the listening ends, or another listens.
+    func listen(
+        _ hash: Data, poll: String, _ call: @escaping @Sendable () -> Void
+    ) -> ChangeListening {
         let number = state.withLock { state in
             let number = state.next()
-            state.queues[hash]?.calls[number] = call
+            state.queues[hash]?.listeners[number] = Listener(poll: poll, call: call)
+            state.queues[hash]?.newest = number
             return number
         }
         return ChangeListening { [weak self] in
-            self?.state.withLock { $0.queues[hash]?.calls[number] = nil }
+            self?.state.withLock { $0.queues[hash]?.listeners[number] = nil }
         }
     }
 }

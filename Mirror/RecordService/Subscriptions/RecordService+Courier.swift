@@ -26,16 +26,28 @@ extension RecordService {
     /// The next notice for a token as JSON; nil while there is none. Throws AUTHENTICATION_FAILED
     /// for a token that is not known.
     public func nextNotice(forCourierToken token: String) throws(RecordError) -> Data? {
-        let (hash, _) = try admit(token)
-        return courier.take(hash).map { WireCodec.encode($0) }
+        try nextNotice(forCourierToken: token, poll: "")?.json
     }
 
-    /// Calls `changed` for each new notice for a token until what is returned ends. Throws as
-    /// `nextNotice` does.
+    /// The next notice for one of several polls, of which the newest that listens is told: a client
+    /// polls again when it was cut off. Throws as `nextNotice(forCourierToken:)` does.
+    public func nextNotice(
+        forCourierToken token: String, poll: String
+    ) throws(RecordError) -> TakenNotice? {
+        let (hash, _) = try admit(token)
+        guard let notice = courier.take(hash, poll: poll) else { return nil }
+        return TakenNotice(json: WireCodec.encode(notice)) { [courier] in
+            courier.putBack(notice, hash)
+        }
+    }
+
+    /// Calls `changed` for each new notice for a token until what is returned ends, or another
+    /// poll listens. Throws as `nextNotice` does.
     public func listen(
-        forCourierToken token: String, changed: @escaping @Sendable () -> Void
+        forCourierToken token: String, poll: String = "",
+        changed: @escaping @Sendable () -> Void
     ) throws(RecordError) -> ChangeListening {
-        courier.listen(try admit(token).hash, changed)
+        courier.listen(try admit(token).hash, poll: poll, changed)
     }
 
     /// The user whose token it is. Throws as `nextNotice` does.
@@ -223,6 +235,13 @@ extension RecordService {
         courier.put(fired.notice, for: fired.owner)
         backend.announce(.fired(fired))
     }
+}
+
+/// A notice on its way, which its queue has no more.
+public struct TakenNotice: Sendable {
+    public let json: Data
+    /// Gives it back to the queue, where it did not arrive.
+    public let putBack: @Sendable () -> Void
 }
 
 /// What written records mean to one subscription.

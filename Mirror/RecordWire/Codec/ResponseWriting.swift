@@ -40,7 +40,8 @@ extension JSONWriter {
         member("subscriptionID", error.subscriptionID)
         member("serverErrorCode", error.code.rawValue)
         member("reason", error.reason)
-        member("retryAfter", error.retryAfterSeconds)
+        // Many clients read no fraction.
+        member("retryAfter", error.retryAfterSeconds.flatMap { Int64(exactly: $0.rounded(.up)) })
         member("redirectURL", error.redirectURL)
         guard let record = error.serverRecord else { return }
         key("serverRecord")

@@ -147,11 +147,12 @@ extension RecordError {
         return plain
     }
 
-    /// A record that is too large exceeds a quota there.
+    /// Too many or too long is a bad request there; the service itself says QUOTA_EXCEEDED of a
+    /// record that is too large.
     fileprivate var ofOneRecord: RecordError {
         guard code == .limitExceeded else { return self }
         var plain = self
-        plain.code = .quotaExceeded
+        plain.code = .badRequest
         return plain
     }
 }

@@ -117,12 +117,18 @@ final class ProviderDesk: Sendable {
         var fields = [
             ("grant_type", "authorization_code"), ("code", code),
             ("redirect_uri", found.home + Self.callbackPath),
-            ("code_verifier", found.verifier), ("client_id", provider.clientID),
+            ("code_verifier", found.verifier),
         ]
-        if let secret = provider.clientSecret { fields.append(("client_secret", secret)) }
-        let headers = [
+        var headers = [
             ("Content-Type", "application/x-www-form-urlencoded"), ("Accept", "application/json"),
         ]
+        if let secret = provider.clientSecret, !places.takesSecretInForm {
+            let client = "\(Self.encoded(provider.clientID)):\(Self.encoded(secret))"
+            headers.append(("Authorization", "Basic \(Data(client.utf8).base64EncodedString())"))
+        } else {
+            fields.append(("client_id", provider.clientID))
+            if let secret = provider.clientSecret { fields.append(("client_secret", secret)) }
+        }
         guard
             let answer = try? provider.fetch(
                 places.token, Data(Self.form(fields).utf8), headers)
@@ -163,11 +169,13 @@ final class ProviderDesk: Sendable {
     }
 
     private static func form(_ fields: [(String, String)]) -> String {
+        fields.map { name, value in "\(name)=\(encoded(value))" }.joined(separator: "&")
+    }
+
+    private static func encoded(_ value: String) -> String {
         var allowed = CharacterSet.alphanumerics
         allowed.insert(charactersIn: "-._~")
-        return fields.map { name, value in
-            "\(name)=\(value.addingPercentEncoding(withAllowedCharacters: allowed) ?? "")"
-        }.joined(separator: "&")
+        return value.addingPercentEncoding(withAllowedCharacters: allowed) ?? ""
     }
 
     static var silent: RecordError {

@@ -56,12 +56,22 @@ final class ProviderDocuments: Sendable {
         var authorization: String
         var token: String
         var keys: String
+        var methods: [String]?
+
+        /// Whether a secret goes into the form. The usual way, and the only one that each provider
+        /// has to have, is by the head.
+        var takesSecretInForm: Bool {
+            guard let methods else { return false }
+            return methods.contains("client_secret_post")
+                && !methods.contains("client_secret_basic")
+        }
 
         private enum CodingKeys: String, CodingKey {
             case issuer
             case authorization = "authorization_endpoint"
             case token = "token_endpoint"
             case keys = "jwks_uri"
+            case methods = "token_endpoint_auth_methods_supported"
         }
     }
 

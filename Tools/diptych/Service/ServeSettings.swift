@@ -88,7 +88,8 @@ struct ServeSettings: Sendable {
         }
         if let rate = try arguments.number(Self.rate, in: 1...1_000_000_000) {
             limits.throttle.unitsPerSecond = rate
-            limits.throttle.unitsSavedMax = max(limits.throttle.unitsSavedMax, rate)
+            // As much as is saved up in half a minute, as of the standard.
+            limits.throttle.unitsSavedMax = 30 * rate
         }
         limits.retention.signatureSkewSeconds =
             try arguments.number(Self.signatureSkew, in: 1...86_400)

@@ -25,6 +25,9 @@ final class ChangeBell: @unchecked Sendable {
 
     /// What NOTIFY carries is less than 8,000 bytes.
     private static let textBytesMax = 7_000
+    /// Set on the queue, to know whether it is there that one is.
+    private static let key = DispatchSpecificKey<ObjectIdentifier>()
+    private static let secondsToEnd = 5
     /// A ring need not be on the disk.
     private static let settings = "SET synchronous_commit = off; SET statement_timeout = 10000"
 
@@ -32,6 +35,7 @@ final class ChangeBell: @unchecked Sendable {
         self.pool = pool
         self.channel = channel
         self.sender = sender
+        queue.setSpecific(key: Self.key, value: ObjectIdentifier(self))
     }
 
     /// Calls `heard` from now on with what another service has done.
@@ -40,9 +44,15 @@ final class ChangeBell: @unchecked Sendable {
         queue.async { [weak self] in _ = self?.connected() }
     }
 
-    /// Returns at once: it may be the queue itself that lets go of the service.
+    /// Says what is still to be said and ends its session, for some seconds at most. No session of
+    /// its is to be on its way while the process ends: libpq's libraries abort it when they are
+    /// asked after their own end. Returns at once where it is the queue itself that lets go of the
+    /// service.
     func stop() {
-        queue.async { [self] in hangUp() }
+        let end = DispatchWorkItem { [self] in hangUp() }
+        queue.async(execute: end)
+        guard DispatchQueue.getSpecific(key: Self.key) != ObjectIdentifier(self) else { return }
+        _ = end.wait(timeout: .now() + .seconds(Self.secondsToEnd))
     }
 
     /// Something was committed. Returns at once.

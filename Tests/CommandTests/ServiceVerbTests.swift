@@ -256,6 +256,32 @@ import Testing
         #expect(try ask("restore", workshop.path("none.sqlite")).complaint.contains("no backup"))
     }
 
+    /// What `cp`, a full disk or a broken pipeline leaves, and what no service ever wrote.
+    @Test func whatIsNoBackupTakesNoDatabasesPlace() throws {
+        service.kill()
+        let before = try Data(contentsOf: URL(fileURLWithPath: data + "/records.sqlite"))
+        let empty = try workshop.write("", to: "empty.sqlite")
+        let bare = workshop.path("bare.sqlite")
+        _ = try workshop.sql(bare, "create table a(b); drop table a;")
+        let library = try workshop.library()
+        let container = try #require(
+            FileManager.default.contentsOfDirectory(atPath: data + "/records.sqlite.containers")
+                .first { $0.hasSuffix(".sqlite") })
+        let part = data + "/records.sqlite.containers/" + container
+        for file in [empty, "/dev/null", workshop.folder.path, bare, library, part] {
+            let run = try ask("restore", file, "--json")
+            #expect(run.status == 1 && run.errorCode == "noBackup", "\(file): \(run.complaint)")
+            #expect((run.error["message"] as? String)?.contains(file) == true)
+            #expect((run.error["hint"] as? String)?.contains("inspect") == false)
+        }
+        #expect(try Data(contentsOf: URL(fileURLWithPath: data + "/records.sqlite")) == before)
+        let names = try FileManager.default.contentsOfDirectory(atPath: data)
+        #expect(!names.contains { $0.contains("restoring") || $0.contains("before") })
+        let nowhere = workshop.path("nowhere")
+        #expect(try workshop.run("service", "restore", empty, "--data", nowhere).status == 1)
+        #expect(!FileManager.default.fileExists(atPath: nowhere))
+    }
+
     @Test func withoutAServiceThereIsNothingToAdminister() throws {
         let run = try workshop.run("service", "users", "--data", workshop.path("empty"))
         #expect(run.status == 1 && run.complaint.contains("no service's database"))

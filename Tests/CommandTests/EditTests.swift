@@ -25,6 +25,18 @@ import Testing
         #expect((run.error["hint"] as? String)?.contains("base64:") == true)
     }
 
+    /// As under cron, systemd and `ssh -n`, which leave no standard input, or one that is none.
+    @Test(arguments: ["edit", "import"], ["<&-", "< /"])
+    func anInputThatCannotBeReadIsToldOfAndIsNoCrash(verb: String, input: String) throws {
+        let workshop = try Workshop()
+        let library = try workshop.library()
+        let line = "exec '\(Workshop.command)' \(verb) '\(library)' - --json \(input)"
+        let child = try workshop.start("/usr/bin/env", ["bash", "-c", line])
+        let run = Run(status: child.wait(), output: child.printed, complaint: child.complaint)
+        #expect(run.status == 1, "\(run.complaint)")
+        #expect(run.errorCode == (verb == "edit" ? "noScript" : "noFile"))
+    }
+
     @Test func aStoreIsMadeOnce() throws {
         let workshop = try Workshop()
         let path = workshop.path("Library.sqlite")

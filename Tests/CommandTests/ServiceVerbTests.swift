@@ -256,6 +256,43 @@ import Testing
         #expect(try ask("restore", workshop.path("none.sqlite")).complaint.contains("no backup"))
     }
 
+    @Test func withJSONEachActIsOneObject() throws {
+        let container = service.text("container")
+        let library = try workshop.library()
+        try workshop.edit(library, "insert Tag name=a")
+        try workshop.done(["sync", library] + service.settings)
+        #expect(try ask("users", "--add", "Ann").status == 0)
+        let own = ["--container", container]
+        func tokens(_ name: String) -> [String] { ["--token-file", workshop.path(name)] }
+        let password = try workshop.write("correct horse", to: "password")
+        let acts: [[String]] = [
+            ["containers", "--add", "more"],
+            ["tokens", "--issue", "Ann"] + own + tokens("ann"),
+            ["tokens", "--administrator", "Desk"] + tokens("desk"),
+            ["tokens", "--revoke-all", "Ann"], ["quotas", "--set", "Ann", "--records", "10"],
+            ["roles", "--grant", "_icloud", "--type", "Note", "--rights", "read"] + own,
+            ["roles", "--give", "editors", "--user", "Ann"] + own,
+            ["roles", "--take", "editors", "--user", "Ann"] + own,
+            ["roles", "--ungrant", "Note"] + own,
+            ["users", "--password", "Ann", "--password-file", password],
+            ["users", "--no-password", "Ann"], ["schema", "--unique", "CD_Tag.CD_name"] + own,
+            ["schema", "--not-unique", "CD_Tag.CD_name"] + own,
+            ["backup", workshop.path("copy.sqlite")],
+        ]
+        func act(_ words: [String]) throws {
+            let run = try workshop.done(["service"] + words + ["--data", data, "--json"])
+            #expect(run.lines.count == 1, "\(words): \(run.output)")
+            #expect(run.output.hasPrefix("{") && run.output.hasSuffix("}\n"), "\(run.output)")
+        }
+        for words in acts { try act(words) }
+        let token = try ask("tokens", "--json").lines.first {
+            $0["kind"] as? String == "user" && $0["label"] as? String != "ann"
+        }
+        try act(["tokens", "--revoke", try #require(token?["id"] as? String)])
+        service.kill()
+        try act(["restore", workshop.path("copy.sqlite")])
+    }
+
     /// What `cp`, a full disk or a broken pipeline leaves, and what no service ever wrote.
     @Test func whatIsNoBackupTakesNoDatabasesPlace() throws {
         service.kill()

@@ -57,6 +57,11 @@ struct Console: Sendable {
         if !isQuiet { line(text) }
     }
 
+    /// What was done: with `--json` an object, else words that `--quiet` keeps back.
+    func did(_ words: String, _ members: JSON) {
+        if isJSON { emit(members) } else { note(words) }
+    }
+
     /// One JSON value on a line of its own.
     func emit(_ value: JSON) {
         clearProgress()

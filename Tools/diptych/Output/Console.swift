@@ -152,19 +152,21 @@ struct Console: Sendable {
                 Foundation.write(descriptor, $0.baseAddress, $0.count)
             }
             if count < 0, errno == EINTR { continue }
-            guard count > 0 else { return Self.end(errno, descriptor) }
+            // What nobody takes beside the result is no reason to leave work half done.
+            guard count > 0 else {
+                if descriptor == STDOUT_FILENO { Self.end(errno) }
+                return
+            }
             bytes = bytes.dropFirst(count)
         }
     }
 
     /// Ends the program whose output nobody takes any more, or nothing holds.
-    private static func end(_ code: Int32, _ descriptor: Int32) {
+    private static func end(_ code: Int32) -> Never {
         if code == EPIPE { exit(ExitStatus.outputClosed.rawValue) }
-        if descriptor == STDOUT_FILENO {
-            let reason = String(cString: strerror(code))
-            let words = Array("diptych: The output cannot be written: \(reason).\n".utf8)
-            _ = Foundation.write(STDERR_FILENO, words, words.count)
-        }
+        let reason = String(cString: strerror(code))
+        let words = Array("diptych: The output cannot be written: \(reason).\n".utf8)
+        _ = Foundation.write(STDERR_FILENO, words, words.count)
         exit(ExitStatus.failed.rawValue)
     }
 }

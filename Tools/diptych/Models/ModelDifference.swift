@@ -41,16 +41,22 @@ struct ModelDifference {
                 effect: effect, advice: advice))
     }
 
-    /// Pairs by name, or by the renaming identifier of the newer one. What has kept both was not
-    /// renamed between the two.
+    /// Pairs by the renaming identifier of the newer one, or by name, as the inference of a
+    /// migration does: an identifier that nothing answers to counts for nothing, unless another
+    /// asks for the name. What has kept both was not renamed between the two.
     private static func matches<Item>(
         _ old: [Item], _ new: [Item], _ name: (Item) -> String, _ identifier: (Item) -> String?
     ) -> [(Item, Item)] {
         new.compactMap { item in
             let wanted = identifier(item) ?? name(item)
+            let isClaimed = new.contains {
+                name($0) != name(item) && identifier($0) == name(item)
+            }
             let former =
                 old.first { name($0) == name(item) && identifier($0) == identifier(item) }
-                ?? old.first { name($0) == wanted } ?? old.first { identifier($0) == wanted }
+                ?? old.first { (identifier($0) ?? name($0)) == wanted }
+                ?? old.first { name($0) == wanted }
+                ?? (isClaimed ? nil : old.first { name($0) == name(item) })
             return former.map { ($0, item) }
         }
     }

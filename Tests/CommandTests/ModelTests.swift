@@ -120,6 +120,20 @@ import Testing
         #expect(changes.compactMap { $0["change"] as? String } == ["renamedEntity"])
     }
 
+    @Test func boundsAreComparedAsNumbers() throws {
+        let workshop = try Workshop()
+        let model = try workshop.model {
+            $0.replacing(
+                Self.price,
+                with: #"<attribute name="price" optional="YES" attributeType="Double" "#
+                    + #"minValueString="1e10" maxValueString="3e10"/>"#)
+        }
+        let compiled = workshop.path("Compiled.mom")
+        try workshop.done(["model", "convert", model, compiled])
+        let run = try workshop.done(["model", "diff", model, compiled, "--json"])
+        #expect((run.json["changes"] as? [Any])?.isEmpty == true, "\(run.output)")
+    }
+
     /// As after a version was copied, and the renaming identifiers of the copy changed: a migration
     /// goes by the names then, so that the difference does, too.
     @Test func anIdentifierThatNamesNothingRenamesNothing() throws {

@@ -259,11 +259,22 @@ struct ModelDifference {
                 "its default changed from \(defaults[0]) to \(defaults[1])", .none,
                 "Objects of before keep their values.")
         }
-        if old.validation != new.validation {
+        if Self.bounds(old) != Self.bounds(new) {
             note(
                 "validation", entity, new.name, "its bounds or rules changed", .none,
                 "Values of before are not checked until they are saved.")
         }
+    }
+
+    /// The rules of an attribute, with bounds as a compiled model spells them.
+    private static func bounds(_ attribute: NSAttributeDescription) -> AttributeValidation {
+        func number(_ text: String?) -> String? {
+            text.map { text in Double(text).map { "\($0)" } ?? text }
+        }
+        var validation = attribute.validation
+        validation.minimum = number(validation.minimum)
+        validation.maximum = number(validation.maximum)
+        return validation
     }
 
     private mutating func compare(

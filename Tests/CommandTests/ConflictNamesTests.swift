@@ -39,6 +39,30 @@ import Testing
         return clash
     }
 
+    @Test func conflictsSpellBooleansAsInspectDoes() throws {
+        let workshop = try Workshop()
+        let service = try workshop.service()
+        let model = try workshop.model {
+            $0.replacing(
+                "<attribute name=\"pages\"",
+                with: "<attribute name=\"seen\" optional=\"YES\" attributeType=\"Boolean\"/>"
+                    + "<attribute name=\"pages\"")
+        }
+        let stores = ["desk.sqlite", "phone.sqlite"].map(workshop.path)
+        for store in stores { try workshop.done(["create", store, "--model", model]) }
+        try workshop.edit(stores[0], "insert Book title=Emma")
+        for store in stores { try workshop.done(["sync", store] + service.settings) }
+        for (store, seen) in zip(stores, ["true", "false"]) {
+            try workshop.edit(store, "set Book[title == 'Emma'] seen=\(seen)")
+        }
+        for store in stores { _ = try workshop.run(["sync", store] + service.settings) }
+        let text = try workshop.done(["conflicts", stores[1]]).output
+        let words = text.split(whereSeparator: \.isWhitespace)
+        #expect(words.contains("seen") || text.contains("seen:"), "\(text)")
+        #expect(words.contains("yes") && words.contains("no"), "\(text)")
+        #expect(!words.contains("0"), "\(text)")
+    }
+
     @Test func conflictsInspectAndExportCallAnObjectTheSame() throws {
         let clash = try clash()
         let workshop = clash.workshop

@@ -25,6 +25,78 @@ import Testing
         #expect((run.error["hint"] as? String)?.contains("base64:") == true)
     }
 
+    @Test func elementsOfCompositesWithinCompositesAreSet() throws {
+        let workshop = try Workshop()
+        let model = workshop.path("Home.xcdatamodel")
+        try FileManager.default.createDirectory(atPath: model, withIntermediateDirectories: true)
+        try workshop.write(
+            """
+            <?xml version="1.0" encoding="UTF-8"?>
+            <model type="com.apple.IDECoreDataModeler.DataModel" documentVersion="1.0">
+                <entity name="Item">
+                    <attribute name="home" optional="YES" attributeType="Composite" \
+            composite="Place"/>
+                </entity>
+                <composite name="Geo">
+                    <attribute name="lat" optional="YES" attributeType="Double"/>
+                    <attribute name="lon" optional="YES" attributeType="Double"/>
+                </composite>
+                <composite name="Place">
+                    <attribute name="geo" optional="YES" attributeType="Composite" \
+            composite="Geo"/>
+                    <attribute name="zip" optional="YES" attributeType="Integer 32"/>
+                </composite>
+            </model>
+            """, to: "Home.xcdatamodel/contents")
+        let store = workshop.path("Home.sqlite")
+        try workshop.done(["create", store, "--model", model])
+        try workshop.edit(
+            store,
+            """
+            insert Item a home.zip=5 home.geo.lat=1.5
+            save
+            set a home.geo.lon=2.5
+            {"insert": "Item", "values": {"home.geo.lon": 7}}
+            """)
+        let lines = try workshop.done(["export", store]).lines
+        let values = lines.compactMap { $0["values"] as? [String: Any] }
+        let numbers = ["home.zip", "home.geo.lat", "home.geo.lon"].map { key in
+            values.map { ($0[key] as? NSNumber)?.doubleValue }
+        }
+        #expect(numbers == [[5, nil], [1.5, nil], [2.5, 7]])
+        for name in ["home.geo", "home.geo.alt", "home.geo.lat.x", "home"] {
+            let run = try workshop.run(
+                "edit", store, "-", "--json", input: "insert Item \(name)=1")
+            #expect(run.status == 1 && run.errorCode == "script", "\(name): \(run.complaint)")
+        }
+    }
+
+    @Test func aBooleanOfJSONIsNoNumber() throws {
+        let workshop = try Workshop()
+        let (store, _) = try workshop.everyKind()
+        func edit(_ values: String) throws -> Run {
+            try workshop.run(
+                "edit", store, "-", "--json",
+                input: #"{"insert":"Item","values":{"name":"n",\#(values)}}"#)
+        }
+        #expect(try edit(#""i16":true"#).errorCode == "script")
+        #expect(try edit(#""flag":true,"i16":1"#).status == 0)
+        #expect(
+            try workshop.sql(store, "select ZFLAG, ZI16 from ZITEM where ZNAME = 'n'") == "1|1")
+    }
+
+    /// As under cron, systemd and `ssh -n`, which leave no standard input, or one that is none.
+    @Test(arguments: ["edit", "import"], ["<&-", "< /"])
+    func anInputThatCannotBeReadIsToldOfAndIsNoCrash(verb: String, input: String) throws {
+        let workshop = try Workshop()
+        let library = try workshop.library()
+        let line = "exec '\(Workshop.command)' \(verb) '\(library)' - --json \(input)"
+        let child = try workshop.start("/usr/bin/env", ["bash", "-c", line])
+        let run = Run(status: child.wait(), output: child.printed, complaint: child.complaint)
+        #expect(run.status == 1, "\(run.complaint)")
+        #expect(run.errorCode == (verb == "edit" ? "noScript" : "noFile"))
+    }
+
     @Test func aStoreIsMadeOnce() throws {
         let workshop = try Workshop()
         let path = workshop.path("Library.sqlite")

@@ -118,6 +118,15 @@ import Testing
             "Did you mean --service?"
         ),
         (["status"], "STORE is missing.", "diptych status STORE"),
+        (["status", ""], "STORE is missing.", "diptych status STORE"),
+        (["edit", "x", ""], "SCRIPT is missing.", "diptych edit STORE SCRIPT"),
+        (["inspect", "x", "--entity", "A", "--limit", "0"], "--limit cannot be '0'.", "from 1"),
+        (["verify", "x", "--limit", "0"], "--limit cannot be '0'.", "from 1"),
+        (["history", "x", "--limit", "0"], "--limit cannot be '0'.", "from 1"),
+        (
+            ["history", "x", "--limit", "a"], "--limit is a whole number, which 'a' is not.",
+            "from 1"
+        ),
         (["status", "a", "b"], "'b' is one word too many.", "quotes"),
         (["sync", "x", "--service"], "--service lacks its value.", "--service URL"),
         (["status", "x", "--json=yes"], "--json takes no value.", "alone"),

@@ -73,7 +73,9 @@ import Testing
         #expect(purge.contains("Removed 2 transactions") && purge.contains("widget"))
         #expect(try numbers() == [3, 4])
         #expect(try workshop.run("history", library, "--forget-reader", "wigdet").status == 1)
-        try workshop.done(["history", library, "--forget-reader", "widget"])
+        let forgotten = try workshop.done(
+            ["history", library, "--forget-reader", "widget", "--json"])
+        #expect(forgotten.output == "{\"forgotten\":\"widget\"}\n")
         let rest = try workshop.done(["history", library, "--purge-before", "now", "--json"]).json
         #expect(rest["transactions"] as? Int == 2 && rest["changes"] as? Int == 2)
         #expect(try numbers().isEmpty)

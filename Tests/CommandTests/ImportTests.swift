@@ -223,6 +223,44 @@ import Testing
         #expect(try workshop.sql(library, "select count(*) from ZTAG") == "60000")
     }
 
+    /// Nobody writes to the pipe, and it never ends.
+    @Test(arguments: [(SIGINT, Int32(130)), (SIGTERM, 143)], ["-", "PIPE"])
+    func anImportThatWaitsForLinesIsInterrupted(end: (Int32, Int32), file: String) throws {
+        let workshop = try Workshop()
+        let library = try workshop.library()
+        let pipe = workshop.path("PIPE")
+        #expect(mkfifo(pipe, 0o600) == 0)
+        let words = "import '\(library)' '\(file == "-" ? "-" : pipe)'"
+        let input = file == "-" ? "0<> '\(pipe)'" : ""
+        let child = try workshop.start(
+            "/usr/bin/env", ["bash", "-c", "exec '\(Workshop.command)' \(words) \(input)"])
+        // It keeps what it reads of a pipe, and minds signals by then.
+        let files = "/proc/\(child.id)/fd"
+        var turns = 0
+        func keeps() -> Bool {
+            let names = (try? FileManager.default.contentsOfDirectory(atPath: files)) ?? []
+            return names.contains {
+                let place = try? FileManager.default.destinationOfSymbolicLink(
+                    atPath: "\(files)/\($0)")
+                return place?.contains("diptych-import-") == true
+            }
+        }
+        try until {
+            turns += 1
+            return !child.isRunning || keeps() || turns > 15_000
+        }
+        child.send(end.0)
+        turns = 0
+        try until {
+            turns += 1
+            return !child.isRunning || turns > 15_000
+        }
+        #expect(!child.isRunning, "it waits on")
+        if child.isRunning { child.send(SIGKILL) }
+        #expect(child.wait() == end.1)
+        #expect(child.complaint.contains("the store is as it was"))
+    }
+
     /// The same lines in XML and binary stores, which hold all in memory.
     @Test(arguments: ["xml", "binary"]) func storesThatAreWrittenWholeTakeLinesToo(
         type: String

@@ -61,6 +61,57 @@ import Testing
         try workshop.done(["inspect", library, "--check"])
     }
 
+    /// A log of an automatic run has each step once.
+    @Test func eachStepIsALineWhereThereIsNoTerminal() throws {
+        let workshop = try Workshop()
+        let (library, bundle) = (try workshop.library(), try versions(workshop))
+        try workshop.edit(library, "insert Book title=Emma pages=474")
+        let run = try workshop.done(["migrate", library, "--to", bundle])
+        let lines = run.complaint.split(separator: "\n")
+        #expect(lines.count == 2, "\(run.complaint)")
+        #expect(Set(lines).count == lines.count)
+    }
+
+    /// Nobody reads what is told beside the result, or nothing holds it: the work goes on.
+    @Test(arguments: ["exec 2>/dev/full", "mkfifo F; exec 3<>F 2>F 3<&-", "exec 2>&-"])
+    func theWorkOutlivesStandardError(closing: String) throws {
+        let workshop = try Workshop()
+        let (library, bundle) = (try workshop.library(), try versions(workshop))
+        let words = "exec '\(Workshop.command)' migrate '\(library)' --to '\(bundle)'"
+        let child = try workshop.start(
+            "/usr/bin/env",
+            ["bash", "-c", "cd '\(workshop.folder.path)'; \(closing); \(words)"])
+        #expect(child.wait() == 0)
+        #expect(child.printed.contains("Migrated "))
+        let again = try workshop.done(["migrate", library, "--to", bundle])
+        #expect(again.output.contains("has that version already"))
+    }
+
+    @Test(arguments: ["xml", "binary"]) func aTrialTellsWhatTheTypeRefuses(type: String) throws {
+        let workshop = try Workshop()
+        let derived = try workshop.derivedModel()
+        let plain = workshop.path("Plain.xcdatamodel")
+        try FileManager.default.createDirectory(atPath: plain, withIntermediateDirectories: true)
+        let text = try String(contentsOfFile: derived + "/contents", encoding: .utf8)
+        try workshop.write(
+            text.split(separator: "\n").filter {
+                !$0.contains("derived") && !$0.contains("derivation")
+            }
+            .joined(separator: "\n"), to: "Plain.xcdatamodel/contents")
+        let (origin, store) = (workshop.path("origin.sqlite"), workshop.path("store"))
+        try workshop.done(["create", origin, "--model", plain])
+        try workshop.done(["convert", origin, store, "--to", type])
+        let words = ["migrate", store, "--to", derived, "--model", plain]
+        let trial = try workshop.run(words + ["--dry-run"])
+        #expect(trial.status == 1)
+        #expect(trial.output.contains("It cannot be done: "))
+        #expect(trial.output.contains("derived properties, and Note.search is one"))
+        let run = try workshop.run(words)
+        #expect(run.status == 1)
+        #expect(run.complaint.contains("derived properties, and Note.search is one"))
+        try workshop.done(["migrate", origin, "--to", derived, "--dry-run"])
+    }
+
     @Test func theCopyBesideIsNamed() throws {
         let workshop = try Workshop()
         let (library, bundle) = (try workshop.library(), try versions(workshop))

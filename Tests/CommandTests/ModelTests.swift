@@ -120,6 +120,52 @@ import Testing
         #expect(changes.compactMap { $0["change"] as? String } == ["renamedEntity"])
     }
 
+    @Test func boundsAreComparedAsNumbers() throws {
+        let workshop = try Workshop()
+        let model = try workshop.model {
+            $0.replacing(
+                Self.price,
+                with: #"<attribute name="price" optional="YES" attributeType="Double" "#
+                    + #"minValueString="1e10" maxValueString="3e10"/>"#)
+        }
+        let compiled = workshop.path("Compiled.mom")
+        try workshop.done(["model", "convert", model, compiled])
+        let run = try workshop.done(["model", "diff", model, compiled, "--json"])
+        #expect((run.json["changes"] as? [Any])?.isEmpty == true, "\(run.output)")
+    }
+
+    /// As after a version was copied, and the renaming identifiers of the copy changed: a migration
+    /// goes by the names then, so that the difference does, too.
+    @Test func anIdentifierThatNamesNothingRenamesNothing() throws {
+        let workshop = try Workshop()
+        let newer = try workshop.model {
+            $0.replacing(
+                #"<entity name="Jacket""#, with: #"<entity name="Jacket" elementID="X1""#
+            ).replacing(
+                #"<attribute name="pages""#, with: #"<attribute name="pages" elementID="X2""#)
+        }
+        let run = try workshop.done(["model", "diff", Workshop.model, newer, "--json"])
+        #expect((run.json["changes"] as? [Any])?.isEmpty == true, "\(run.output)")
+        let library = try workshop.library()
+        let trial = try workshop.run("migrate", library, "--to", newer, "--dry-run")
+        #expect(!trial.output.contains("LOSES DATA"), "\(trial.output)")
+    }
+
+    /// The name is another's that asks for it: as a migration has it, what had it is renamed.
+    @Test func aNameThatAnotherAsksForIsNotKept() throws {
+        let workshop = try Workshop()
+        let newer = try workshop.model {
+            $0.replacing(
+                Self.price,
+                with: Self.price.replacing(#""price""#, with: #""cost" elementID="price""#)
+                    + Self.price.replacing(#""price""#, with: #""price" elementID="X1""#))
+        }
+        let run = try workshop.run("model", "diff", Workshop.model, newer, "--json")
+        let changes = run.json["changes"] as? [[String: Any]] ?? []
+        let codes = changes.map { "\($0["change"] ?? "") \($0["property"] ?? "")" }
+        #expect(codes.sorted() == ["addedAttribute price", "renamedAttribute cost"], "\(codes)")
+    }
+
     // MARK: Checks
 
     @Test func theCheckNamesWhatIsReadOtherwiseThanItStands() throws {

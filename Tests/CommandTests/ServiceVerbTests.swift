@@ -256,6 +256,69 @@ import Testing
         #expect(try ask("restore", workshop.path("none.sqlite")).complaint.contains("no backup"))
     }
 
+    @Test func withJSONEachActIsOneObject() throws {
+        let container = service.text("container")
+        let library = try workshop.library()
+        try workshop.edit(library, "insert Tag name=a")
+        try workshop.done(["sync", library] + service.settings)
+        #expect(try ask("users", "--add", "Ann").status == 0)
+        let own = ["--container", container]
+        func tokens(_ name: String) -> [String] { ["--token-file", workshop.path(name)] }
+        let password = try workshop.write("correct horse", to: "password")
+        let acts: [[String]] = [
+            ["containers", "--add", "more"],
+            ["tokens", "--issue", "Ann"] + own + tokens("ann"),
+            ["tokens", "--administrator", "Desk"] + tokens("desk"),
+            ["tokens", "--revoke-all", "Ann"], ["quotas", "--set", "Ann", "--records", "10"],
+            ["roles", "--grant", "_icloud", "--type", "Note", "--rights", "read"] + own,
+            ["roles", "--give", "editors", "--user", "Ann"] + own,
+            ["roles", "--take", "editors", "--user", "Ann"] + own,
+            ["roles", "--ungrant", "Note"] + own,
+            ["users", "--password", "Ann", "--password-file", password],
+            ["users", "--no-password", "Ann"], ["schema", "--unique", "CD_Tag.CD_name"] + own,
+            ["schema", "--not-unique", "CD_Tag.CD_name"] + own,
+            ["backup", workshop.path("copy.sqlite")],
+        ]
+        func act(_ words: [String]) throws {
+            let run = try workshop.done(["service"] + words + ["--data", data, "--json"])
+            #expect(run.lines.count == 1, "\(words): \(run.output)")
+            #expect(run.output.hasPrefix("{") && run.output.hasSuffix("}\n"), "\(run.output)")
+        }
+        for words in acts { try act(words) }
+        let token = try ask("tokens", "--json").lines.first {
+            $0["kind"] as? String == "user" && $0["label"] as? String != "ann"
+        }
+        try act(["tokens", "--revoke", try #require(token?["id"] as? String)])
+        service.kill()
+        try act(["restore", workshop.path("copy.sqlite")])
+    }
+
+    /// What `cp`, a full disk or a broken pipeline leaves, and what no service ever wrote.
+    @Test func whatIsNoBackupTakesNoDatabasesPlace() throws {
+        service.kill()
+        let before = try Data(contentsOf: URL(fileURLWithPath: data + "/records.sqlite"))
+        let empty = try workshop.write("", to: "empty.sqlite")
+        let bare = workshop.path("bare.sqlite")
+        _ = try workshop.sql(bare, "create table a(b); drop table a;")
+        let library = try workshop.library()
+        let container = try #require(
+            FileManager.default.contentsOfDirectory(atPath: data + "/records.sqlite.containers")
+                .first { $0.hasSuffix(".sqlite") })
+        let part = data + "/records.sqlite.containers/" + container
+        for file in [empty, "/dev/null", workshop.folder.path, bare, library, part] {
+            let run = try ask("restore", file, "--json")
+            #expect(run.status == 1 && run.errorCode == "noBackup", "\(file): \(run.complaint)")
+            #expect((run.error["message"] as? String)?.contains(file) == true)
+            #expect((run.error["hint"] as? String)?.contains("inspect") == false)
+        }
+        #expect(try Data(contentsOf: URL(fileURLWithPath: data + "/records.sqlite")) == before)
+        let names = try FileManager.default.contentsOfDirectory(atPath: data)
+        #expect(!names.contains { $0.contains("restoring") || $0.contains("before") })
+        let nowhere = workshop.path("nowhere")
+        #expect(try workshop.run("service", "restore", empty, "--data", nowhere).status == 1)
+        #expect(!FileManager.default.fileExists(atPath: nowhere))
+    }
+
     @Test func withoutAServiceThereIsNothingToAdminister() throws {
         let run = try workshop.run("service", "users", "--data", workshop.path("empty"))
         #expect(run.status == 1 && run.complaint.contains("no service's database"))

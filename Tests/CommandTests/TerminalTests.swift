@@ -220,6 +220,24 @@ import Testing
         #expect(settings.contains("isig"))
     }
 
+    @Test func anEmptyPassphraseIsNotTakenForNoTerminal() throws {
+        let workshop = try Workshop()
+        workshop.environment["TERM"] = "xterm"
+        let (keys, typed) = (workshop.path("z.keys"), workshop.path("typed"))
+        #expect(mkfifo(typed, 0o600) == 0)
+        let keyboard = open(typed, O_RDWR | O_CLOEXEC)
+        defer { close(keyboard) }
+        let line = "'\(Workshop.command)' key create '\(keys)'"
+        let child = try workshop.start(
+            "/bin/sh", ["-c", "exec script -qec \"\(line)\" /dev/null < '\(typed)'"])
+        try until { child.printed.contains("New passphrase: ") || !child.isRunning }
+        #expect(write(keyboard, "\n", 1) == 1)
+        child.wait()
+        #expect(child.printed.contains("The passphrase is empty."), "\(child.printed)")
+        #expect(!child.printed.contains("no terminal"))
+        #expect(!FileManager.default.fileExists(atPath: keys))
+    }
+
     @Test func coloursAreForTerminalsThatWantThem() throws {
         let workshop = try Workshop()
         let library = try workshop.library()

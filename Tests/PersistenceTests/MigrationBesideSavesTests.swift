@@ -93,6 +93,32 @@ import Testing
         }
     }
 
+    private static func copyAndCancel(_ kind: StoreKind) throws {
+        let model = version("Person")
+        let bench = try MigrationBench()
+        try bench.fill(model) { _ = $0.make("Person", ["name": "early"]) }
+        var platform = Environment.system
+        platform.faults = Meanwhile(at: "migrate.filled") { _ in
+            withUnsafeCurrentTask { $0?.cancel() }
+        }
+        let coordinator = NSPersistentStoreCoordinator(model: model, platform: platform)
+        let store = try coordinator.addPersistentStore(
+            ofType: bench.kind.type, configurationName: nil, at: bench.url, options: nil)
+        let place = bench.folder.appendingPathComponent("copy")
+        #expect(throws: CancellationError.self) {
+            try coordinator.migratePersistentStore(
+                store, to: place, options: nil, withType: kind.type)
+        }
+        #expect(bench.names.filter { $0.contains("copy") } == [])
+        #expect(coordinator.persistentStores == [store])
+    }
+
+    /// Until it is in its place: after that it would stay, and be called a trace of nothing.
+    @Test(arguments: [StoreKind.sqlite, .xml, .binary])
+    func aCopyThatIsCancelledWhileItIsWrittenTakesNoPlace(_ kind: StoreKind) async throws {
+        try await Task { try Self.copyAndCancel(kind) }.value
+    }
+
     /// Pages of another size are replaced without a log.
     @Test func whatIsSavedMeanwhileToPagesOfAnotherSizeIsNotLost() throws {
         let bench = try MigrationBench()

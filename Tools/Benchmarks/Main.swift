@@ -32,7 +32,8 @@ struct Main {
                 try report(words)
             }
         } catch {
-            FileHandle.standardError.write(Data("diptych-bench: \(error)\n".utf8))
+            try? FileHandle.standardError.write(
+                contentsOf: Data("diptych-bench: \(error)\n".utf8))
             exit(1)
         }
     }

@@ -18,13 +18,13 @@ package enum CompilerArguments {
     package static func run(_ words: [String]) {
         let arguments = Array(words.dropFirst())
         if arguments.contains("--help") || arguments.contains("-h") {
-            FileHandle.standardOutput.write(Data(usage.utf8))
+            try? FileHandle.standardOutput.write(contentsOf: Data(usage.utf8))
             return
         }
         do {
             try compilation(arguments).run()
         } catch {
-            FileHandle.standardError.write(Data("\(error)\n".utf8))
+            try? FileHandle.standardError.write(contentsOf: Data("\(error)\n".utf8))
             exit(1)
         }
     }

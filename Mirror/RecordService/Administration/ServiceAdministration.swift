@@ -121,6 +121,12 @@ public final class ServiceAdministration: Sendable {
         try CopyGaps.read(try Connection.reading(path))
     }
 
+    /// Whether the file at `path` is a database that a service made, of whatever version. Throws
+    /// what SQLite and the disk do. Cost: opens the file.
+    package static func isDatabase(at path: String) throws -> Bool {
+        try SQLiteSchema.isMade(in: try Connection.reading(path))
+    }
+
     /// What to do with a PostgreSQL database instead of a copy of a file.
     public static let ownTools = RecordError(
         .badRequest,

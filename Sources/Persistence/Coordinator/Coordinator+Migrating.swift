@@ -88,6 +88,8 @@ extension NSPersistentStoreCoordinator {
             // A program's own store may have made its file as it likes.
             writing.access?.apply(to: draft.path)
             try platform.faults.reach("migrate.filled")
+            // Stores that are written whole take their time after the last batch of rows.
+            try Task.checkCancellation()
             try file.place(draft, at: place, platform: platform)
         } catch {
             file.discard(draft)

@@ -33,7 +33,7 @@ final class ChildProcess {
     }
 
     private func findings() throws -> Findings {
-        let data = output.fileHandleForReading.readDataToEndOfFile()
+        let data = try output.fileHandleForReading.readToEnd() ?? Data()
         process.waitUntilExit()
         let words = process.arguments?.joined(separator: " ") ?? ""
         guard process.terminationStatus == 0 else {

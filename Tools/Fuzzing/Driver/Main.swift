@@ -28,7 +28,7 @@ import FuzzTargets
 
     private static func feed(_ data: Data) {
         guard case .broken(let why) = chosen.feed(data) else { return }
-        FileHandle.standardError.write(Data("finding: \(why)\n".utf8))
+        try? FileHandle.standardError.write(contentsOf: Data("finding: \(why)\n".utf8))
         abort()
     }
 }

@@ -80,10 +80,11 @@ struct ArgumentReader {
 
     private func checkOperands() throws {
         let usage = "Write \(HelpText.usage(of: manual))."
-        guard operands.count >= manual.operands.count else {
-            let missing = manual.operands[operands.count]
-            throw wrong("\(missing) is missing.", usage)
+        // An empty word, as of a variable that is not set, would be the current folder.
+        let missing = manual.operands.enumerated().first { index, _ in
+            index >= operands.count || operands[index].isEmpty
         }
+        if let missing { throw wrong("\(missing.element) is missing.", usage) }
         guard !manual.repeatsLastOperand else { return }
         let most = manual.operands.count + manual.optionalOperands.count
         guard operands.count <= most else {

@@ -79,9 +79,13 @@ struct Arguments: Sendable {
     /// The value as a whole number within `range`.
     func number(_ option: Option, in range: ClosedRange<Int>) throws -> Int? {
         guard let text = value(option) else { return nil }
-        guard let number = Int(text), range.contains(number) else {
+        let read = Int(text)
+        guard let number = read, range.contains(number) else {
             throw CommandError(
-                "usage", "--\(option.name) is a whole number, which '\(text)' is not.",
+                "usage",
+                read == nil
+                    ? "--\(option.name) is a whole number, which '\(text)' is not."
+                    : "--\(option.name) cannot be '\(text)'.",
                 hint: "Give one from \(range.lowerBound) to \(range.upperBound).", status: .usage)
         }
         return number

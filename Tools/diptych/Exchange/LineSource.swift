@@ -7,6 +7,7 @@ final class LineSource {
     private let name: String
     private let start: off_t
     private let lineBytesMax: Int
+    private let interruption: Interruption
     /// Where a pipe's bytes are kept for the next time.
     private var spool: Int32?
     private var stamp: Stamp?
@@ -22,11 +23,13 @@ final class LineSource {
         var nanoseconds: Int
     }
 
-    /// `path` may be `-` for standard input.
-    init(_ path: String, lineBytesMax: Int) throws {
+    /// `path` may be `-` for standard input. Where the lines are waited for, `interruption` ends
+    /// that.
+    init(_ path: String, lineBytesMax: Int, interruption: Interruption) throws {
         name = path == "-" ? "standard input" : path
         self.lineBytesMax = lineBytesMax
-        file = path == "-" ? dup(STDIN_FILENO) : open(path, O_RDONLY | O_CLOEXEC)
+        self.interruption = interruption
+        file = path == "-" ? dup(STDIN_FILENO) : Self.opened(path)
         var facts = stat()
         guard file >= 0, fstat(file, &facts) == 0, facts.st_mode & S_IFMT != S_IFDIR else {
             if file >= 0 { close(file) }
@@ -39,6 +42,13 @@ final class LineSource {
             size = max(Int(facts.st_size - start), 0)
             stamp = Self.stamp(of: file)
         }
+    }
+
+    /// A pipe that nobody writes to yet is opened all the same; its lines are waited for.
+    private static func opened(_ path: String) -> Int32 {
+        let file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+        if file >= 0 { _ = fcntl(file, F_SETFL, O_RDONLY) }
+        return file
     }
 
     deinit {
@@ -121,6 +131,7 @@ final class LineSource {
     // MARK: Bytes
 
     private func read(_ input: Int32, into space: UnsafeMutableRawBufferPointer) throws -> Int {
+        if input == file { try interruption.wait(for: input) }
         var count = Glibc.read(input, space.baseAddress, space.count)
         while count < 0, errno == EINTR {
             count = Glibc.read(input, space.baseAddress, space.count)

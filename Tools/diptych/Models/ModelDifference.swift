@@ -41,16 +41,22 @@ struct ModelDifference {
                 effect: effect, advice: advice))
     }
 
-    /// Pairs by name, or by the renaming identifier of the newer one. What has kept both was not
-    /// renamed between the two.
+    /// Pairs by the renaming identifier of the newer one, or by name, as the inference of a
+    /// migration does: an identifier that nothing answers to counts for nothing, unless another
+    /// asks for the name. What has kept both was not renamed between the two.
     private static func matches<Item>(
         _ old: [Item], _ new: [Item], _ name: (Item) -> String, _ identifier: (Item) -> String?
     ) -> [(Item, Item)] {
         new.compactMap { item in
             let wanted = identifier(item) ?? name(item)
+            let isClaimed = new.contains {
+                name($0) != name(item) && identifier($0) == name(item)
+            }
             let former =
                 old.first { name($0) == name(item) && identifier($0) == identifier(item) }
-                ?? old.first { name($0) == wanted } ?? old.first { identifier($0) == wanted }
+                ?? old.first { (identifier($0) ?? name($0)) == wanted }
+                ?? old.first { name($0) == wanted }
+                ?? (isClaimed ? nil : old.first { name($0) == name(item) })
             return former.map { ($0, item) }
         }
     }
@@ -253,11 +259,22 @@ struct ModelDifference {
                 "its default changed from \(defaults[0]) to \(defaults[1])", .none,
                 "Objects of before keep their values.")
         }
-        if old.validation != new.validation {
+        if Self.bounds(old) != Self.bounds(new) {
             note(
                 "validation", entity, new.name, "its bounds or rules changed", .none,
                 "Values of before are not checked until they are saved.")
         }
+    }
+
+    /// The rules of an attribute, with bounds as a compiled model spells them.
+    private static func bounds(_ attribute: NSAttributeDescription) -> AttributeValidation {
+        func number(_ text: String?) -> String? {
+            text.map { text in Double(text).map { "\($0)" } ?? text }
+        }
+        var validation = attribute.validation
+        validation.minimum = number(validation.minimum)
+        validation.maximum = number(validation.maximum)
+        return validation
     }
 
     private mutating func compare(

@@ -1,5 +1,6 @@
 internal import Foundation
 internal import MirrorEngine
+internal import ObjectModel
 internal import Platform
 internal import RecordWire
 internal import SQLiteStore
@@ -66,7 +67,15 @@ struct ConflictReport {
         if isLink(entry), case .string(let target)? = value {
             return objects[target].map(name) ?? "\(target.suffix(8)) (not here)"
         }
+        if case .int64(let number)? = value, isBoolean(entry) { return number == 0 ? "no" : "yes" }
         return FieldText.short(value, columns: columns)
+    }
+
+    private func isBoolean(_ entry: ConflictEntry) -> Bool {
+        guard let entity = rows.layout.entity(named: entry.entity),
+            let slot = entity.attributeSlot(entry.property)
+        else { return false }
+        return entity.attributes[slot].attribute.attributeType == .booleanAttributeType
     }
 
     /// Who decided: a rule, or somebody by hand; nobody yet where it waits.

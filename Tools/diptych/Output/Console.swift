@@ -57,6 +57,11 @@ struct Console: Sendable {
         if !isQuiet { line(text) }
     }
 
+    /// What was done: with `--json` an object, else words that `--quiet` keeps back.
+    func did(_ words: String, _ members: JSON) {
+        if isJSON { emit(members) } else { note(words) }
+    }
+
     /// One JSON value on a line of its own.
     func emit(_ value: JSON) {
         clearProgress()
@@ -147,19 +152,21 @@ struct Console: Sendable {
                 Foundation.write(descriptor, $0.baseAddress, $0.count)
             }
             if count < 0, errno == EINTR { continue }
-            guard count > 0 else { return Self.end(errno, descriptor) }
+            // What nobody takes beside the result is no reason to leave work half done.
+            guard count > 0 else {
+                if descriptor == STDOUT_FILENO { Self.end(errno) }
+                return
+            }
             bytes = bytes.dropFirst(count)
         }
     }
 
     /// Ends the program whose output nobody takes any more, or nothing holds.
-    private static func end(_ code: Int32, _ descriptor: Int32) {
+    private static func end(_ code: Int32) -> Never {
         if code == EPIPE { exit(ExitStatus.outputClosed.rawValue) }
-        if descriptor == STDOUT_FILENO {
-            let reason = String(cString: strerror(code))
-            let words = Array("diptych: The output cannot be written: \(reason).\n".utf8)
-            _ = Foundation.write(STDERR_FILENO, words, words.count)
-        }
+        let reason = String(cString: strerror(code))
+        let words = Array("diptych: The output cannot be written: \(reason).\n".utf8)
+        _ = Foundation.write(STDERR_FILENO, words, words.count)
         exit(ExitStatus.failed.rawValue)
     }
 }

@@ -1,4 +1,5 @@
 internal import Foundation
+internal import ObjectModel
 internal import Persistence
 
 /// Tells what a migration would do, and what it did.
@@ -6,6 +7,7 @@ struct MigrationReport {
     let path: [ProgressiveMigration.Step]
     let forecast: MigrationForecast?
     let store: URL
+    let type: StoreFileKind
 
     private var bytesFree: Int64? {
         let facts = try? FileManager.default.attributesOfFileSystem(
@@ -18,12 +20,29 @@ struct MigrationReport {
         let missing = (forecast?.missingPolicies ?? []).map {
             "the mapping model wants the policy \($0), which is code of a program: migrate there"
         }
+        let met = missing + derived
         guard let needed = forecast?.bytesNeeded, let free = bytesFree, free < needed else {
-            return missing
+            return met
         }
-        return missing + [
+        return met + [
             "the disk has \(Figure.bytes(free)) free, and \(Figure.bytes(needed)) may be needed"
         ]
+    }
+
+    /// What a store that is written whole cannot have, of any version on the way.
+    private var derived: [String] {
+        guard type != .sqlite else { return [] }
+        for entity in path.flatMap(\.to.model.entities) {
+            let names = entity.attributesByName.filter {
+                $0.value is NSDerivedAttributeDescription
+            }
+            guard let name = names.keys.min() else { continue }
+            return [
+                "Core Data provided atomic stores do not support derived properties, and "
+                    + "\(entity.name ?? "").\(name) is one; convert it to a SQLite store first"
+            ]
+        }
+        return []
     }
 
     /// What a mirrored store would not tell its service any more.

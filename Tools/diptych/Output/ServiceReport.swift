@@ -59,18 +59,20 @@ struct ServiceReport {
         ]
     }
 
+    static func json(_ grant: RoleGrant) -> JSON {
+        [
+            "recordType": .string(grant.recordType), "role": .string(grant.role),
+            "create": .bool(grant.creates), "read": .bool(grant.reads),
+            "write": .bool(grant.writes),
+        ]
+    }
+
     /// What roles may do, then who has them.
     func listRoles(of container: String) throws {
         let grants = try service.accounts.grants(container: container)
         let members = try service.accounts.roleMembers(container: container)
         guard !console.isJSON else {
-            for grant in grants {
-                console.emit([
-                    "recordType": .string(grant.recordType), "role": .string(grant.role),
-                    "create": .bool(grant.creates), "read": .bool(grant.reads),
-                    "write": .bool(grant.writes),
-                ])
-            }
+            grants.map(Self.json).forEach(console.emit)
             for member in members {
                 console.emit([
                     "role": .string(member.role),
@@ -143,20 +145,26 @@ struct ServiceReport {
         ]
     }
 
+    // MARK: Quotas
+
+    func print(_ holding: UserHolding, _ choice: QuotaChoice) {
+        console.did(
+            "\(holding.user.userRecordName) may keep \(choice.words(holding)).", json(holding))
+    }
+
+    private func json(_ holding: UserHolding) -> JSON {
+        [
+            "userRecordName": .string(holding.user.userRecordName),
+            "label": .string(holding.user.label), "records": .integer(holding.records),
+            "bytes": .integer(holding.bytes),
+            "recordsMax": .string(QuotaChoice.word(holding.quota?.recordsMax)),
+            "bytesMax": .string(QuotaChoice.word(holding.quota?.bytesMax)),
+        ]
+    }
+
     private func listQuotas() throws {
         let holdings = try service.accounts.holdings()
-        if console.isJSON {
-            for holding in holdings {
-                console.emit([
-                    "userRecordName": .string(holding.user.userRecordName),
-                    "label": .string(holding.user.label), "records": .integer(holding.records),
-                    "bytes": .integer(holding.bytes),
-                    "recordsMax": .string(QuotaChoice.word(holding.quota?.recordsMax)),
-                    "bytesMax": .string(QuotaChoice.word(holding.quota?.bytesMax)),
-                ])
-            }
-            return
-        }
+        guard !console.isJSON else { return holdings.map(json).forEach(console.emit) }
         show(
             ["USER", "LABEL", "RECORDS", "OF", "BYTES", "OF"],
             holdings.map { holding in

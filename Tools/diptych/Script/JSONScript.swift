@@ -80,7 +80,10 @@ enum JSONScript {
         switch value {
         case is NSNull: return .null
         case let text as String: return .text(text)
-        case let number as NSNumber: return .text(number.stringValue)
+        case let number as NSNumber:
+            // A Boolean is a number of this type alone, and would pass for 1 or 0.
+            let isBoolean = String(cString: number.objCType) == "c"
+            return .text(isBoolean ? String(number.boolValue) : number.stringValue)
         default:
             throw ScriptError(
                 "The value of '\(key)' is a list or an object.",

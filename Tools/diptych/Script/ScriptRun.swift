@@ -184,13 +184,15 @@ final class ScriptRun {
         _ assignment: ScriptStep.Assignment, to object: NSManagedObject
     ) throws {
         let attributes = object.entity.attributesByName
-        let path = assignment.key.split(separator: ".", maxSplits: 1).map(String.init)
-        if path.count == 2, let composite = attributes[path[0]] as? NSCompositeAttributeDescription,
-            let element = composite.elements.first(where: { $0.name == path[1] })
+        let path = assignment.key.split(separator: ".").map(String.init)
+        if path.count > 1, let top = attributes[path[0]],
+            let element = Self.element(path.dropFirst(), of: top)
         {
-            var values = object.value(forKey: path[0]) as? [String: Any] ?? [:]
-            values[path[1]] = try value(assignment.value, for: element)
-            object.setValue(values, forKey: path[0])
+            let values = object.value(forKey: path[0]) as? [String: Any] ?? [:]
+            object.setValue(
+                Self.putting(
+                    try value(assignment.value, for: element), at: path.dropFirst(), into: values),
+                forKey: path[0])
             return
         }
         guard let attribute = attributes[assignment.key] else {
@@ -201,6 +203,28 @@ final class ScriptRun {
             throw ScriptError("\(attribute.name) is derived from others.", "Change those.")
         }
         object.setValue(try value(assignment.value, for: attribute), forKey: assignment.key)
+    }
+
+    /// The element of a composite that a path of names leads to, through composites of composites.
+    private static func element(
+        _ path: ArraySlice<String>, of attribute: NSAttributeDescription
+    ) -> NSAttributeDescription? {
+        guard let name = path.first else { return attribute }
+        let elements = (attribute as? NSCompositeAttributeDescription)?.elements ?? []
+        return elements.first { $0.name == name }.flatMap { element(path.dropFirst(), of: $0) }
+    }
+
+    /// The values of a composite with another one at the end of a path.
+    private static func putting(
+        _ value: Any?, at path: ArraySlice<String>, into values: [String: Any]
+    ) -> [String: Any] {
+        guard let name = path.first else { return values }
+        var values = values
+        let rest = path.dropFirst()
+        values[name] =
+            rest.isEmpty
+            ? value : putting(value, at: rest, into: values[name] as? [String: Any] ?? [:])
+        return values
     }
 
     private func value(_ value: ScriptValue, for attribute: NSAttributeDescription) throws -> Any? {

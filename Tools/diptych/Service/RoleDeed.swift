@@ -64,20 +64,35 @@ enum RoleDeed {
             try report.listRoles(of: container)
         case .grant(let grant):
             try accounts.setGrant(grant, container: container)
-            console.note(
-                "\(grant.role) may \(grant.rights) records of the type \(grant.recordType).")
+            console.did(
+                "\(grant.role) may \(grant.rights) records of the type \(grant.recordType).",
+                ServiceReport.json(grant))
         case .ungrant(let type):
             try accounts.removeGrants(recordType: type, container: container)
-            console.note("For \(type) the service's own rules hold.")
+            console.did(
+                "For \(type) the service's own rules hold.", ["ungranted": .string(type)])
         case .give(let role, let name):
             let user = try accounts.user(called: name)
             try accounts.addRole(role, to: user.userRecordName, container: container)
-            console.note("\(user.label) has the role \(role).")
+            tell("\(user.label) has the role \(role).", role, of: user, has: true, console)
         case .take(let role, let name):
             let user = try accounts.user(called: name)
             try accounts.removeRole(role, from: user.userRecordName, container: container)
-            console.note("\(user.label) does not have the role \(role) any more.")
+            tell(
+                "\(user.label) does not have the role \(role) any more.", role, of: user,
+                has: false, console)
         }
+    }
+
+    private func tell(
+        _ words: String, _ role: String, of user: ServiceUser, has: Bool, _ console: Console
+    ) {
+        console.did(
+            words,
+            [
+                "role": .string(role), "userRecordName": .string(user.userRecordName),
+                "given": .bool(has),
+            ])
     }
 }
 

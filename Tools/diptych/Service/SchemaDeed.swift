@@ -124,26 +124,32 @@ enum SchemaDeed {
         case .declare(let key):
             let isNew = try accounts.declareUnique(
                 key.fields, of: key.recordType, container: container)
-            console.note(
+            console.did(
                 isNew
                     ? "\(key.text) is unique in each zone of development now; --deploy brings it "
                         + "to production."
-                    : "\(key.text) is unique in development already.")
+                    : "\(key.text) is unique in development already.",
+                ["unique": .string(key.text), "new": .bool(isNew)])
         case .undeclare(let key, let environment):
             try accounts.undeclareUnique(
                 key.fields, of: key.recordType, container: container, environment: environment)
-            console.note("\(key.text) need not be unique in \(environment) any more.")
+            console.did(
+                "\(key.text) need not be unique in \(environment) any more.",
+                ["notUnique": .string(key.text), "environment": .string(environment)])
         case .retire(let key, let version):
             try accounts.retire(
                 key.field, of: key.recordType, from: version, container: container)
-            console.note(
+            console.did(
                 "Clients of \(version) and later do not see \(key.text) in development; --deploy "
-                    + "brings that to production.")
+                    + "brings that to production.",
+                ["retired": .string(key.text), "from": .string("\(version)")])
         case .keep(let key, let environment):
             try accounts.retire(
                 key.field, of: key.recordType, from: nil, container: container,
                 environment: environment)
-            console.note("All clients see \(key.text) in \(environment).")
+            console.did(
+                "All clients see \(key.text) in \(environment).",
+                ["kept": .string(key.text), "environment": .string(environment)])
         case .remove(let key, let environment, let isAgreed):
             try remove(key, environment, isAgreed, container, accounts, console)
         }

@@ -17,6 +17,7 @@ struct ServiceRestore {
     /// Returns where the earlier database is, nil where there was none, and the containers that the
     /// backup says to be without.
     func run() throws -> (kept: URL?, lacking: [String]) {
+        try requireFile()
         let held = try DataFolder(folder)
         defer { removePart() }
         try copy()
@@ -38,6 +39,8 @@ struct ServiceRestore {
     /// Throws unless it is a service's database, and sound in what it has. Returns what it lacks;
     /// the file is closed again.
     private func look() throws -> [String] {
+        // An empty one would be opened as a new service's.
+        guard try ServiceAdministration.isDatabase(at: part) else { throw noBackup }
         let service = try ServiceAdministration(path: part, platform: .system, isAlone: true)
         if let first = try service.damageInBackup().first { throw damaged(first) }
         return try service.lackingContainers()
@@ -54,13 +57,25 @@ struct ServiceRestore {
         try? FileManager.default.removeItem(atPath: containers(of: part))
     }
 
-    /// Copies the backup into the folder, so that the one at hand stays as it is. SQLite reads it,
-    /// which takes in what stands in a log beside it.
-    private func copy() throws {
-        guard FileManager.default.fileExists(atPath: backup.path) else {
+    /// Before anything is made for it.
+    private func requireFile() throws {
+        var facts = stat()
+        guard stat(backup.path, &facts) == 0 else {
             throw CommandError(
                 "noSuchFile", "There is no backup at \(backup.path).", hint: "Check the path.")
         }
+        guard facts.st_mode & S_IFMT == S_IFREG, facts.st_size > 0 else { throw noBackup }
+    }
+
+    private var noBackup: CommandError {
+        CommandError(
+            "noBackup", "\(backup.path) is no backup of a service.",
+            hint: "Name a file that `diptych service backup FILE` made.")
+    }
+
+    /// Copies the backup into the folder, so that the one at hand stays as it is. SQLite reads it,
+    /// which takes in what stands in a log beside it.
+    private func copy() throws {
         try refuseHalfWritten()
         removePart()
         do {

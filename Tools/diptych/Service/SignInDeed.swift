@@ -52,15 +52,21 @@ enum SignInDeed {
             let name = name ?? former ?? user.label
             try accounts.setPassword(
                 try Self.read(file), name: name, of: user.userRecordName)
-            console.note("\(user.userRecordName) signs in at the console as \(name).")
+            console.did(
+                "\(user.userRecordName) signs in at the console as \(name).",
+                ["userRecordName": .string(user.userRecordName), "signsInAs": .string(name)])
         case .remove(let called):
             let user = try accounts.user(called: called)
             try accounts.removePassword(of: user.userRecordName)
-            console.note("\(user.label) signs in by password no more.")
+            console.did(
+                "\(user.label) signs in by password no more.",
+                ["userRecordName": .string(user.userRecordName), "signsInAs": .null])
         case .unlink(let called):
             let user = try accounts.user(called: called)
             try accounts.removeIdentities(of: user.userRecordName)
-            console.note("\(user.label) is signed in by no provider now.")
+            console.did(
+                "\(user.label) is signed in by no provider now.",
+                ["userRecordName": .string(user.userRecordName), "providers": []])
         }
     }
 

@@ -25,6 +25,15 @@ enum SignalSources {
         return sources
     }
 
+    /// What ends a program often signals it and then its group: a second signal counts as one
+    /// only so long after the first.
+    static let pauseSeconds = 0.5
+
+    /// Lets the signals end the process again, a moment after the first.
+    static func letGoSoon() {
+        DispatchQueue.global().asyncAfter(deadline: .now() + pauseSeconds) { letGo() }
+    }
+
     /// Lets the signals end the process again.
     static func letGo() {
         for number in ends { signal(number, SIG_DFL) }

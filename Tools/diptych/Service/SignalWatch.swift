@@ -6,7 +6,7 @@ internal import Platform
 ///
 /// A round stops between two of its steps, a copy between two batches, which it takes back. What
 /// does not stop within a moment is ended; a store is whole then too, since each of its saves is a
-/// transaction.
+/// transaction. A second signal ends it at once, but not one that came with the first.
 enum SignalWatch {
     /// How long work that can stop by itself has for it.
     private static let graceSeconds = 5.0
@@ -17,30 +17,44 @@ enum SignalWatch {
         _ console: Console, _ invocation: Invocation, stops: Bool,
         _ work: @escaping @Sendable () async throws -> ExitStatus
     ) async throws -> ExitStatus {
-        let stopped = Lock<ExitStatus?>(nil)
+        let stopped = Lock<Stop?>(nil)
         let task = Task { try await work() }
+        @Sendable func end(_ status: ExitStatus) -> Never {
+            console.report(invocation.completing(failure(status)))
+            exit(status.rawValue)
+        }
         let sources = SignalSources.watch { signal in
             let status: ExitStatus = signal == SIGINT ? .interrupted : .terminated
-            let isFirst = stopped.withLock { former in
-                defer { former = status }
-                return former == nil
+            let first = stopped.withLock { first in
+                defer { first = first ?? Stop(status: status, moment: .now) }
+                return first
             }
-            guard isFirst else { exit(status.rawValue) }
-            console.report(invocation.completing(failure(status)))
-            guard stops else { exit(status.rawValue) }
+            if let first {
+                let pause = first.moment.duration(to: .now) / .seconds(1)
+                if pause > SignalSources.pauseSeconds { end(status) }
+                return
+            }
+            guard stops else { end(status) }
             task.cancel()
-            DispatchQueue.global().asyncAfter(deadline: .now() + graceSeconds) {
-                exit(status.rawValue)
-            }
+            DispatchQueue.global().asyncAfter(deadline: .now() + graceSeconds) { end(status) }
         }
         defer { for source in sources { source.cancel() } }
         do {
             let status = try await task.value
-            return stopped.withLock { $0 } ?? status
+            // What came to its end before it heard of the signal is done.
+            let isDone = status == .done || status == .incomplete
+            guard !isDone, let stop = stopped.withLock({ $0 }) else { return status }
+            throw failure(stop.status)
         } catch {
-            guard let status = stopped.withLock({ $0 }) else { throw error }
-            return status
+            guard let stop = stopped.withLock({ $0 }) else { throw error }
+            throw failure(stop.status)
         }
+    }
+
+    /// The first signal.
+    private struct Stop {
+        let status: ExitStatus
+        let moment: ContinuousClock.Instant
     }
 
     private static func failure(_ status: ExitStatus) -> CommandError {

@@ -1,7 +1,8 @@
 internal import Dispatch
 internal import Foundation
 
-/// SIGTERM or SIGINT from now on, to be waited for. A second one ends the process at once.
+/// SIGTERM or SIGINT from now on, to be waited for. A second one a moment later ends the process
+/// at once.
 struct StopSignal {
     private let stream: AsyncStream<Void>
     private let sources: [any DispatchSourceSignal]
@@ -11,7 +12,7 @@ struct StopSignal {
         self.stream = stream
         sources = SignalSources.watch { _ in
             continuation.yield()
-            SignalSources.letGo()
+            SignalSources.letGoSoon()
         }
     }
 

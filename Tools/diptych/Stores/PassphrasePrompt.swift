@@ -23,7 +23,10 @@ enum PassphrasePrompt {
         let typed = try line(from: terminal, keys(of: former))
         write("\n", to: terminal)
         guard let text = String(bytes: typed, encoding: .utf8), !text.isEmpty else {
-            throw missing()
+            throw CommandError(
+                "noPassphrase",
+                "The passphrase is \(typed.isEmpty ? "empty" : "no text in UTF-8").",
+                hint: "Type another one, or name a file that holds it with --passphrase-file.")
         }
         return text
     }

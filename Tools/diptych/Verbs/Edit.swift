@@ -74,9 +74,10 @@ struct EditStore: Verb {
     }
 
     private func text() throws -> String {
+        // Not the reading that cannot throw: it ends the program where there is nothing to read.
         let data =
             script == "-"
-            ? FileHandle.standardInput.readDataToEndOfFile()
+            ? try? FileHandle.standardInput.readToEnd() ?? Data()
             : try? Data(contentsOf: URL(fileURLWithPath: script))
         guard let data, let text = String(data: data, encoding: .utf8) else {
             throw CommandError(

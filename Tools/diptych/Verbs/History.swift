@@ -147,8 +147,9 @@ struct History: Verb {
                 hint: "`diptych history \(access.name) --readers` lists who does.")
         }
         try store.removeHistoryConsumer(name)
-        console.note("\(name) is forgotten; what it has not seen may be removed now.")
-        if console.isJSON { console.emit(["forgotten": .string(name)]) }
+        console.did(
+            "\(name) is forgotten; what it has not seen may be removed now.",
+            ["forgotten": .string(name)])
     }
 
     private func purgeHistory(_ extent: HistoryExtent, _ console: Console) throws {

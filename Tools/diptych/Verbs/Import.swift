@@ -42,7 +42,8 @@ struct ImportObjects: Verb {
     func run(_ console: Console) async throws -> ExitStatus {
         let interruption = Interruption()
         defer { interruption.end() }
-        let source = try LineSource(file, lineBytesMax: lineMegabytes << 20)
+        let source = try LineSource(
+            file, lineBytesMax: lineMegabytes << 20, interruption: interruption)
         let store = try access.openAny(readOnly: false)
         let work = try LineImport(
             source, into: store, progress: ProgressMeter(console), interruption: interruption)

@@ -61,7 +61,7 @@ struct Inspect: Verb {
                 RowChoice(
                     entity: name, condition: arguments.value(Self.condition),
                     sort: arguments.value(Self.sort),
-                    limit: try arguments.number(Self.limit, in: 0...Int.max) ?? 0))
+                    limit: try arguments.number(Self.limit, in: 1...Int.max) ?? 0))
             return
         }
         if let stray = [Self.condition, Self.sort, Self.limit].first(where: arguments.has) {

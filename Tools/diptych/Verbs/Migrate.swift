@@ -78,7 +78,8 @@ struct Migrate: Verb {
             options: options)
         do {
             let report = MigrationReport(
-                path: try migration.path(), forecast: try migration.forecast(), store: access.url)
+                path: try migration.path(), forecast: try migration.forecast(), store: access.url,
+                type: type)
             guard !isTrial else { return report.show(console) }
             return try go(migration, report, console)
         } catch let error as NSError where error.domain == NSCocoaErrorDomain {
@@ -95,7 +96,11 @@ struct Migrate: Verb {
         }
         report.warn(console)
         let start = ContinuousClock.now
+        var told: Int?
         let copy = try migration.run { progress in
+            // A bar moves on a terminal only; elsewhere a step is one line.
+            guard console.hasTerminal || told != progress.place else { return }
+            told = progress.place
             let done = (Double(progress.place) + Double(progress.share)) / Double(progress.count)
             let seconds = start.duration(to: .now) / .seconds(1)
             let left = done > 0.01 && seconds > 2 ? seconds * (1 - done) / done : nil

@@ -20,7 +20,7 @@ struct Scenario: Verb {
             HelpText.wrapped(
                 "A story says in plain lines which devices there are, what each edits and when it "
                     + "syncs, what goes wrong, and what is expected: docs/STORIES.md has the "
-                    + "lines, Examples/scenarios twenty stories. Stores, engine and service are "
+                    + "lines, Examples/scenarios further stories. Stores, engine and service are "
                     + "the real ones, in this process; time stands still, so that a story comes "
                     + "out the same each time. With --service the records go to that service, "
                     + "into a zone of their own that is deleted in the end."),

@@ -298,7 +298,7 @@ struct ServiceVerb: Verb {
             try backUp(service, to: file, console)
         case (.containers, .add(let name)):
             try service.accounts.createContainer(name)
-            console.note("The container \(name) is there.")
+            console.did("The container \(name) is there.", ["name": .string(name)])
         case (.users, .addUser(let label, let details)):
             try report.print(
                 service.accounts.createUser(label: label, profile: details.profile()))
@@ -318,25 +318,30 @@ struct ServiceVerb: Verb {
             try deed.perform(service.accounts, report)
         case (.keys, .revoke(let id)):
             try service.accounts.revoke(serverKeyID: id)
-            console.note("The key \(id) is good for nothing any more.")
+            console.did("The key \(id) is good for nothing any more.", ["revoked": .string(id)])
         case (.tokens, .revoke(let id)):
             try service.accounts.revoke(tokenID: id)
-            console.note("The token \(id) is good for nothing any more.")
+            console.did("The token \(id) is good for nothing any more.", ["revoked": .string(id)])
         case (.tokens, .revokeAll(let name)):
             let user = try service.accounts.user(called: name)
             let count = try service.accounts.revokeTokens(of: user.userRecordName)
-            console.note("\(count) token\(count == 1 ? "" : "s") ended.")
+            console.did(
+                "\(count) token\(count == 1 ? "" : "s") ended.",
+                ["userRecordName": .string(user.userRecordName), "revoked": JSON(count)])
         case (.tokens, .issue(let user, let container, let file, let days)):
             try issue(to: user, container, file, days, service.accounts)
-            console.note("The tokens are in \(file.path), for its owner only.")
+            console.did(
+                "The tokens are in \(file.path), for its owner only.",
+                ["tokenFile": .string(file.path)])
         case (.quotas, .setQuota(let name, let choice)):
-            let holding = try choice.set(of: name, service.accounts)
-            console.note("\(holding.user.userRecordName) may keep \(choice.words(holding)).")
+            report.print(try choice.set(of: name, service.accounts), choice)
         case (.tokens, .issueAdministrator(let label, let file, let days)):
             try checkNew(file)
             let made = try service.accounts.issueAdministratorToken(label: label, days: days)
             try PrivateFile.write(made.secret + "\n", to: file)
-            console.note("The token is in \(file.path), for its owner only.")
+            console.did(
+                "The token is in \(file.path), for its owner only.",
+                ["tokenFile": .string(file.path)])
         default:
             try report.list(work.rawValue)
         }
@@ -348,14 +353,20 @@ struct ServiceVerb: Verb {
     ) throws {
         if case .file = place { try ParentFolder.require(of: file) }
         let lacking = try service.backUp(to: file.path)
-        console.note("The database is copied to \(file.path).")
+        console.did(
+            "The database is copied to \(file.path).",
+            ["backup": .string(file.path), "lacking": .array(lacking.map(JSON.string))])
         if !lacking.isEmpty { throw Self.incomplete(file, lacking) }
     }
 
     private func restore(_ backup: URL, _ console: Console) throws -> ExitStatus {
         let (kept, lacking) = try ServiceRestore(of: backup, in: folder).run()
-        console.note(
-            "\(backup.path) is the database now; what was there is \(kept?.path ?? "nothing").")
+        console.did(
+            "\(backup.path) is the database now; what was there is \(kept?.path ?? "nothing").",
+            [
+                "restored": .string(backup.path), "before": JSON(kept?.path),
+                "lacking": .array(lacking.map(JSON.string)),
+            ])
         guard !lacking.isEmpty else { return .done }
         console.warn(
             "the backup lacks \(Self.spelled(lacking)), which could not be read when it was "

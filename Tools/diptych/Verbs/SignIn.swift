@@ -98,7 +98,9 @@ struct SignIn: Verb {
         let tokens = try await tokens(for: codes, handle)
         try TokenFile.write(
             api: tokens.api, user: tokens.user, container: container, to: file)
-        console.note("The tokens are in \(file.path), for its owner only.")
+        console.did(
+            "The tokens are in \(file.path), for its owner only.",
+            ["tokenFile": .string(file.path)])
         return .done
     }
 

@@ -165,7 +165,7 @@ struct Sync: Verb {
             return try await family.each(console) { try await round(of: $0, console) }
         }
         for member in family.further {
-            console.note("\(member.name) has another owner's objects; watch it by another call.")
+            console.warn("\(member.name) has another owner's objects; watch it by another call.")
         }
         try await run(watching, opened(access), console)
         return .done

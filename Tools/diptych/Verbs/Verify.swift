@@ -41,8 +41,8 @@ struct Verify: Verb {
         access = StoreAccess(arguments)
         zone = try ZoneChoice(arguments)
         keys = try KeySource.keys(arguments)
+        linesMax = try arguments.number(Self.limit, in: 1...Int.max) ?? 50
         service = try ServiceChannel(arguments)
-        linesMax = try arguments.number(Self.limit, in: 0...Int.max) ?? 50
         invocation = arguments.invocation
     }
 

@@ -50,6 +50,12 @@ enum SQLiteSchema {
         return try connection.value("SELECT id FROM service")?.int64 ?? 0
     }
 
+    /// Whether the file is a service's, of whatever version. Writes nothing.
+    static func isMade(in connection: Connection) throws -> Bool {
+        try connection.pragma("application_id")?.int64 == applicationID
+            && connection.value("SELECT count(*) FROM sqlite_schema")?.int64 != 0
+    }
+
     /// Throws INTERNAL_ERROR unless the file is a service's, and of this version. Writes nothing.
     static func require(_ connection: Connection) throws {
         guard try connection.pragma("application_id")?.int64 == applicationID else {

@@ -32,7 +32,7 @@ extension Rule {
             "RecordService", "RecordWire", "Platform", "CMicroHTTPD", "COpenSSL", "CZlib",
             "CZstd",
         ],
-        "ObjectStorage": ["RecordService", "Platform", "CCurl"],
+        "ObjectStorage": ["RecordService", "Platform", "CCurl", "COpenSSL"],
         "ServiceConsole": ["RecordServer", "RecordService", "RecordWire", "Platform"],
         "MirrorTesting": ["MirrorTestKit", "MirrorEngine", "ObjectModel"],
         "MirrorTestKit": stores + ["Persistence", "RecordWire", "MirrorEngine", "RecordService"],

@@ -237,12 +237,13 @@ import Testing
                 try ledger.log(.import, started: Date(), affected: index, finished: index)
             }
             _ = try transaction.connection.run(
-                "INSERT INTO ADIPTYCHCONFLICT (Z_PK, ZRECORDNAME, ZPROPERTY, ZWINNER) "
-                    + "VALUES (1, 'a', 'p', 'waiting'), (2, 'b', 'p', 'local'), "
-                    + "(3, 'c', 'p', 'local'), (10003, 'd', 'p', 'local')")
+                "INSERT INTO ADIPTYCHCONFLICT (Z_PK, ZRECORDNAME, ZPROPERTY, ZWINNER, ZDATE) "
+                    + "VALUES (1, 'a', 'p', 'waiting', 0), (2, 'b', 'p', 'local', 0), "
+                    + "(3, 'c', 'p', 'local', 0), (10003, 'd', 'p', 'local', 0)")
             try ledger.log(
                 LostMember(
                     member: "m", owner: "o", entity: "Tag", property: "pinned", rule: "oneOwner"))
+            try ledger.dropOldConflicts()
         }
         let events = try device.mirrored.events()
         #expect(events.count == 1_000 && events.last?.affected == 1_199)

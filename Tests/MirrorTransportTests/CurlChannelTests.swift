@@ -180,7 +180,7 @@ private let me = RecordResponse.caller(CallerReply(userRecordName: "_me"))
         let error = #expect(throws: RecordError.self) {
             try server.channel().sendBlocking(.caller)
         }
-        #expect(error?.code == .throttled && error?.retryAfterSeconds == 1.5)
+        #expect(error?.code == .throttled && error?.retryAfterSeconds == 2)
         #expect(error?.uuid != nil)
         let wrong = #expect(throws: RecordError.self) {
             try server.channel { $0.credentials.apiToken = "other" }.sendBlocking(.caller)

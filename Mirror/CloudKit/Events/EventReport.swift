@@ -28,8 +28,8 @@ final class EventReport: Sendable {
         self.post = post
     }
 
-    /// A round begins. What `work` does is told until `end` is called; what the first one does since
-    /// the store was loaded begins with its setup, as apps wait for that.
+    /// A round begins. What `work` does is told until `end` is called; what the first one since the
+    /// store was loaded does begins with its setup, as apps wait for that.
     func round<Result>(_ work: () async throws -> Result) async throws -> Result {
         step.withLock { $0 = .import }
         return try await RoundEvents.$current.withValue(RoundEvents()) {

@@ -227,8 +227,8 @@ public actor MirrorSession {
         }
     }
 
-    /// How the service speaks, how many operations it takes at a time, and for whom; asked again and
-    /// again while it cannot be reached, as a request is.
+    /// How the service speaks, how many operations it takes at a time, and for whom; asked again
+    /// and again while it cannot be reached, as a request is.
     private func published(
         _ progress: RoundProgress
     ) async throws -> Result<Publication, MirrorError> {

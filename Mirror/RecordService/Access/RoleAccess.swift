@@ -89,8 +89,8 @@ final class RoleAccess: RecordAccess {
         }
     }
 
-    /// A record that is called as a user is looked up as that user's: nobody else makes it or closes
-    /// its name.
+    /// A record that is called as a user is looked up as that user's: nobody else makes it or
+    /// closes its name.
     private func checkUsersName(_ name: String) throws {
         guard !name.isExactly(user), ServiceUser.isRecordName(name) else { return }
         throw RecordError(

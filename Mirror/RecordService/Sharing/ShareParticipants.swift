@@ -50,8 +50,8 @@ struct ShareParticipants {
         try checkCount(list.count)
     }
 
-    /// The entry that is meant, by the ID that it was given here, else by who it is: an app may make
-    /// IDs of its own.
+    /// The entry that is meant, by the ID that it was given here, else by who it is: an app may
+    /// make IDs of its own.
     private func former(_ given: ShareParticipant) -> ShareParticipant? {
         list.first { !given.participantID.isEmpty && $0.participantID == given.participantID }
             ?? list.first { Self.isSame($0, given) }

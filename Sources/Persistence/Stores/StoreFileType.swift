@@ -264,8 +264,8 @@ struct StoreFileType {
             .appendingPathComponent(".\(mark).\(place.lastPathComponent)")
     }
 
-    /// Moves a finished draft to its place, where nothing is; where somebody may still have it open,
-    /// a copy of it.
+    /// Moves a finished draft to its place, where nothing is; where somebody may still have it
+    /// open, a copy of it.
     func place(
         _ draft: URL, at url: URL, isStillOpen: Bool = false, platform: Environment
     ) throws {

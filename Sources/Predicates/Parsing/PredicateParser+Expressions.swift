@@ -23,8 +23,8 @@ extension PredicateParser {
         }
     }
 
-    /// What signs between bits stand for, and how much they bind: as in C, and all of them more than
-    /// comparisons.
+    /// What signs between bits stand for, and how much they bind: as in C, and all of them more
+    /// than comparisons.
     private static let bitSigns: [String: (function: String, binding: Int)] = [
         "|": (FunctionName.bitwiseOr, 0), "^": (FunctionName.bitwiseXor, 1),
         "&": (FunctionName.bitwiseAnd, 2), "<<": (FunctionName.leftShift, 3),

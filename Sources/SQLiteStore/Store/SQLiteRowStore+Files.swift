@@ -23,7 +23,7 @@ extension SQLiteRowStore {
         ).run()
     }
 
-    /// Whether a mirror keeps its ledger in the store.
+    /// Whether a mirror keeps its ledger in the store. Throws as `read` does.
     public func isMirrored() throws -> Bool {
         try read { try MirrorTables.exist(in: $0.connection) }
     }

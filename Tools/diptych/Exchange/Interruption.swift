@@ -42,7 +42,8 @@ final class Interruption: Sendable {
             hint: "Run it again.", status: isCtrlC ? .interrupted : .terminated)
     }
 
-    /// Waits until a descriptor has bytes, an end or an error to be read. Throws once a signal came.
+    /// Waits until a descriptor has bytes, an end or an error to be read. Throws once a signal
+    /// came.
     func wait(for descriptor: Int32) throws {
         let wanted = Int16(POLLIN)
         var both = [

@@ -64,8 +64,8 @@ extension NSManagedObjectContext {
         object.awake(fromSnapshotEvents: .undoDeletion)
     }
 
-    /// Lets an object whose deletion is taken back show what others saved of it meanwhile, below its
-    /// own changes: merges left it as it was.
+    /// Lets an object whose deletion is taken back show what others saved of it meanwhile, below
+    /// its own changes: merges left it as it was.
     private func showRowIfOutdated(_ object: NSManagedObject) {
         guard object.state.contains(.outdated) else { return }
         object.state.remove(.outdated)

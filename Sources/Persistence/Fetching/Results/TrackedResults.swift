@@ -6,8 +6,8 @@ internal import ObjectModel
 ///
 /// Changed objects are looked at one by one, as Apple does: whether they match, where they stand
 /// and in which section. Objects that only lead to other values by a relationship are not looked at
-/// again until they change themselves. Requests with bounds, of some stores, with functions over all
-/// objects, or without pending changes are fetched anew after each change.
+/// again until they change themselves. Requests with bounds, of some stores, with functions over
+/// all objects, or without pending changes are fetched anew after each change.
 final class TrackedResults {
     let context: NSManagedObjectContext
     let sectionNameKeyPath: String?

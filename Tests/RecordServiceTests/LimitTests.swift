@@ -101,6 +101,6 @@ import Testing
             try fixture.save(.note("r\(index)", String(repeating: "x", count: 900)))
         }
         let results = try fixture.lookup((0..<4).map { "r\($0)" })
-        #expect(results.map { $0.error?.code } == [nil, nil, nil, .limitExceeded])
+        #expect(results.map { $0.error?.code } == [nil, nil, nil, .tryAgainLater])
     }
 }

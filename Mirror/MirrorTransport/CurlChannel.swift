@@ -19,7 +19,7 @@ public final class CurlChannel: RecordChannel {
     private let learned: Lock<Publication?>
     private let userToken: RotatingToken
     /// Whose token it is, as the service told; nil until it was asked.
-    private let user = Lock<String?>(nil)
+    private let user = Lock<CallerReply?>(nil)
 
     /// Opens no connection yet. Throws `TransportError` where the settings cannot be used.
     public init(configuration: ChannelConfiguration) throws {
@@ -54,12 +54,12 @@ public final class CurlChannel: RecordChannel {
     }
 
     /// Asked once, and again after another sign-in.
-    public func userName() async throws -> String? {
+    public func caller() async throws -> CallerReply? {
         if let known = user.withLock({ $0 }) { return known }
         guard userToken.value != nil else { return nil }
         guard case .caller(let reply) = try await send(.caller) else { return nil }
-        user.withLock { $0 = reply.userRecordName }
-        return reply.userRecordName
+        user.withLock { $0 = reply }
+        return reply
     }
 
     private func onQueue<Value: Sendable>(
@@ -104,7 +104,7 @@ public final class CurlChannel: RecordChannel {
     ) throws {
         guard let known = user.withLock({ $0 }) else { return }
         if case .caller(let reply) = try attempt(.caller, flag, round: round),
-            reply.userRecordName == known
+            reply.userRecordName == known.userRecordName
         {
             return
         }

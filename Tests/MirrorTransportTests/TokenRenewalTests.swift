@@ -73,7 +73,7 @@ import Testing
         let token = RotatingToken(
             world.credentials.userToken, reread: { kept.withLock { $0 } })
         let channel = try self.channel(token)
-        let name = try await channel.userName()
+        let name = try await channel.caller()?.userRecordName
         advance(days: 31)
         let other = try world.token(of: "ben")
         kept.withLock { $0 = other }
@@ -83,7 +83,7 @@ import Testing
         #expect(error?.code == .authenticationRequired)
         // The next round asks anew who it is.
         #expect(token.value == other)
-        #expect(try await channel.userName() != name)
+        #expect(try await channel.caller()?.userRecordName != name)
     }
 
     /// The process beside it renewed the token that they share, long ago.

@@ -166,7 +166,7 @@ import Testing
     }
 
     @Test func aNoticeIsNotGivenToWhoIsGone() async throws {
-        let (desk, port, place) = try desk(heldSeconds: 5)
+        let (desk, port, place) = try desk(heldSeconds: 86_400)
         var gone: RawClient? = try poll(place, port: port)
         try await until { desk.server.heldRequests == 1 }
         withExtendedLifetime(gone) {}
@@ -188,15 +188,16 @@ import Testing
 
     /// An older poll may be one whose end nobody was told of.
     @Test func theNewestPollIsTold() async throws {
-        let (desk, port, place) = try desk(heldSeconds: 5)
+        let (desk, port, place) = try desk(heldSeconds: 86_400)
         for _ in 0..<8 {
-            let older = try poll(place, port: port)
+            var older: RawClient? = try poll(place, port: port)
             try await until { desk.server.heldRequests == 1 }
             let newer = try poll(place, port: port)
             try await until { desk.server.heldRequests == 2 }
             #expect(try desk.post(Self.all + "records/modify", note).status == 200)
             #expect(newer.read(until: #""sid":"s""#).contains(#""sid":"s""#))
             withExtendedLifetime(older) {}
+            older = nil
             try await until { desk.server.heldRequests == 0 }
         }
     }

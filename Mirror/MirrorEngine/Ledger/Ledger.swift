@@ -61,7 +61,7 @@ package struct LedgerKey: Hashable, Sendable {
     package static let container = LedgerKey(text: "DiptychContainer")
     /// And in which of the container's environments.
     package static let environment = LedgerKey(text: "DiptychEnvironment")
-    /// And for which user, by the record name.
+    /// And for which user of which service.
     package static let user = LedgerKey(text: "DiptychUser")
     /// Set once the zone was read to its end for the first time.
     package static let initialImport = LedgerKey(text: "DiptychInitialImportCompleted")

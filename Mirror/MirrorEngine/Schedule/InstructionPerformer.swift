@@ -10,8 +10,8 @@ package struct InstructionPerformer: Sendable {
     package var dialect: ServiceDialect
     /// Operations that the service takes in one request.
     package var operationsMax: Int
-    /// The record name of the user, where it is known.
-    package var user: String?
+    /// The user, where it is known who.
+    package var caller: CallerReply?
     /// What the service takes of assets.
     package var assets = AssetSupport.none
 
@@ -78,6 +78,6 @@ package struct InstructionPerformer: Sendable {
     }
 
     private func prepared() throws -> ZoneEntry {
-        try mirrored.prepare(container: container, user: user, dialect: dialect)
+        try mirrored.prepare(container: container, caller: caller, dialect: dialect)
     }
 }

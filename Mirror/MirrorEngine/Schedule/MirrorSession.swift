@@ -175,7 +175,7 @@ public actor MirrorSession {
         case .success(let publication):
             performer.dialect = publication.dialect
             performer.operationsMax = publication.operationsMax
-            performer.user = publication.user
+            performer.caller = publication.caller
         case .failure(let error):
             var result = RoundResult()
             result.error = error
@@ -241,7 +241,7 @@ public actor MirrorSession {
                 return .success(
                     Publication(
                         dialect: dialect, operationsMax: operationsMax ?? dialect.operationsMax,
-                        user: try await userName()))
+                        caller: try await caller()))
             } catch {
                 try Task.checkCancellation()
                 attempt += 1
@@ -276,10 +276,10 @@ public actor MirrorSession {
 
     /// As whom the store is mirrored; nil in the public database, which is everybody's. What is
     /// wrong with a token the round's own requests tell.
-    private func userName() async throws -> String? {
+    private func caller() async throws -> CallerReply? {
         guard store.settings.database != .public else { return nil }
         do {
-            return try await channel.userName()
+            return try await channel.caller()
         } catch {
             guard case .permanent = MirrorFailure(error) else { throw error }
             return nil
@@ -302,7 +302,7 @@ public actor MirrorSession {
     private struct Publication {
         let dialect: ServiceDialect
         let operationsMax: Int
-        let user: String?
+        let caller: CallerReply?
     }
 
     /// A request whose answer came before it was due.

@@ -1,20 +1,50 @@
+internal import Foundation
+internal import RecordWire
 internal import SQLiteDriver
 
 /// For whom a store is mirrored: what one user has is never sent as another, nor mixed with what
 /// that one has.
 extension MirroredStore {
-    /// A store whose ledger names nobody becomes the store of `user`; nil where nobody is known.
-    func checkUser(_ user: String?, _ ledger: Ledger) throws {
-        guard let user else { return }
-        guard let known = try ledger.setting(.user)?.string else {
-            return try ledger.set(.user, to: .text(user))
-        }
-        guard known == user else {
+    /// A store whose ledger names nobody becomes the store of `caller`; nil where nobody is known.
+    func checkUser(_ caller: CallerReply?, _ ledger: Ledger) throws {
+        guard let caller else { return }
+        let asked = MirrorUser(caller)
+        let known = try ledger.setting(.user)?.string.map(MirrorUser.init(kept:))
+        guard known?.mayBe(asked) ?? true else {
             throw MirrorError(
                 .otherUser,
                 "The store is mirrored for another user than the one who is signed in. Sign in as "
                     + "before, or run 'diptych reset' to give all that is in it to this user.",
-                fields: ["known": known, "asked": user])
+                fields: ["known": known?.name ?? "", "asked": asked.name])
         }
+        if known != asked { try ledger.set(.user, to: .text(asked.kept)) }
+    }
+}
+
+/// A user of one service.
+private struct MirrorUser: Equatable {
+    /// Empty for one that does not say which it is.
+    let service: String
+    /// The user's record name.
+    let name: String
+
+    init(_ caller: CallerReply) {
+        service = caller.serviceID?.replacingOccurrences(of: " ", with: "") ?? ""
+        name = caller.userRecordName
+    }
+
+    /// As the ledger has it.
+    init(kept text: String) {
+        service = String(text.prefix { $0 != " " })
+        name = String(text.dropFirst(service.count + 1))
+    }
+
+    var kept: String { "\(service) \(name)" }
+
+    /// A service that lost its users calls the same ones otherwise. It is another one then, to which
+    /// the zone is told anew.
+    func mayBe(_ other: MirrorUser) -> Bool {
+        name == other.name
+            || !service.isEmpty && !other.service.isEmpty && service != other.service
     }
 }

@@ -119,7 +119,7 @@ public final class MirroredStore: Sendable {
     /// service and container; a store that was mirrored with another one, or for another user, is
     /// refused.
     package func prepare(
-        container: String, user: String? = nil, dialect: ServiceDialect = .extended
+        container: String, caller: CallerReply? = nil, dialect: ServiceDialect = .extended
     ) throws -> ZoneEntry {
         try write { mirror in
             try pragmas.open(mirror.store.connection)
@@ -127,7 +127,7 @@ public final class MirroredStore: Sendable {
             try check(container, mirror.ledger)
             try checkEnvironment(mirror.ledger)
             try checkZone(mirror.ledger)
-            try checkUser(user, mirror.ledger)
+            try checkUser(caller, mirror.ledger)
             try noticeModel(mirror)
             try SelectionReach(mirror: mirror).checkIsRead()
             if try SelectionReach(mirror: mirror).notice() {

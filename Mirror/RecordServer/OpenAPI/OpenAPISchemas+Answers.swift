@@ -59,7 +59,12 @@ extension OpenAPISchemas {
             "fileChecksum": Schema.text, "size": Schema.whole, "downloadURL": Schema.text,
             "referenceChecksum": Schema.text, "wrappingKey": Schema.text, "receipt": Schema.text,
         ]),
-        "Caller": Schema.named("User"),
+        "Caller": Schema.open([
+            "userRecordName": Schema.text,
+            "nameComponents": Schema.strict(
+                Dictionary(NameParts.names.map { ($0, Schema.text) }) { first, _ in first }),
+            "lookupInfo": Schema.named("LookupInfo"), "serviceID": Schema.text,
+        ]),
         "FormerUser": Schema.open(
             [
                 "userRecordName": Schema.text, "firstName": Schema.text, "lastName": Schema.text,

@@ -86,6 +86,8 @@ protocol BackendTransaction: AssetRows, IdentityRows, KeyRows, NaturalKeyRows, P
 
     /// The epoch of the newest start of a service over these rows.
     func currentEpoch() throws -> UInt64
+    /// What tells the service from all others, for as long as it has its accounts.
+    func serviceID() throws -> UInt64
     /// A place's epochs, oldest first.
     func epochs(of place: CountedPlace, _ id: Int64) throws -> [EpochLine.Epoch]
     func add(_ epoch: EpochLine.Epoch, to place: CountedPlace, _ id: Int64) throws

@@ -3,8 +3,11 @@ internal import RecordWire
 /// Who calls, and who others are. (SERVICE §3, users)
 extension RecordService {
     func tellCaller(_ caller: Caller, isFormer: Bool) throws(RecordError) -> RecordResponse {
-        let profile = try backend.read { try $0.profile(of: caller.userRecordName) }
+        let (profile, service) = try backend.read {
+            (try $0.profile(of: caller.userRecordName), try $0.serviceID())
+        }
         var reply = CallerReply(userRecordName: caller.userRecordName)
+        if dialect == .extended, !isFormer { reply.serviceID = String(service, radix: 36) }
         reply.nameComponents = profile?.nameComponents
         reply.lookupInfo = profile?.identity.lookupInfo
         reply.isFormer = isFormer

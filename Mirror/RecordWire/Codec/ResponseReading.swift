@@ -34,6 +34,7 @@ extension WireObject {
         let user = try answeredUser()
         reply.nameComponents = user.nameComponents
         reply.lookupInfo = user.lookupInfo
+        reply.serviceID = try string("serviceID")
         reply.isFormer = isFormer
         return reply
     }

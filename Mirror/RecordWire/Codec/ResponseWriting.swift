@@ -24,6 +24,7 @@ extension JSONWriter {
             case .caller(let reply):
                 reply.isFormer
                     ? writer.formerUser(reply.identity) : writer.userIdentity(reply.identity)
+                writer.member("serviceID", reply.serviceID)
             case .users(let reply): writer.users(reply)
             case .shares(let results): try writer.shareResults(results)
             case .assetUploads(let addresses): writer.uploadAddresses(addresses)

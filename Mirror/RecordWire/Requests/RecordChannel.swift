@@ -14,9 +14,9 @@ public protocol RecordChannel: Sendable {
     /// Operations that one request may have, as the service publishes; nil where it does not, and
     /// the dialect's number counts. Throws as `send`.
     func operationsMax() async throws -> Int?
-    /// The record name of the user for whom it asks, as the service tells it; nil for a channel
-    /// that asks for nobody. Throws as `send`.
-    func userName() async throws -> String?
+    /// For whom it asks, as the service tells it; nil for a channel that asks for nobody. Throws as
+    /// `send`.
+    func caller() async throws -> CallerReply?
 
     /// Bytes that it has moved so far, both ways; 0 for a channel that does not count them.
     var bytesMoved: Int64 { get }
@@ -39,7 +39,7 @@ extension RecordChannel {
     public func operationsMax() async throws -> Int? { nil }
 
     /// A channel that knows no users.
-    public func userName() async throws -> String? { nil }
+    public func caller() async throws -> CallerReply? { nil }
 
     /// A channel that does not count.
     public var bytesMoved: Int64 { 0 }

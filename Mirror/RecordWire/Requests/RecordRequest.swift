@@ -317,6 +317,9 @@ public struct CallerReply: Hashable, Sendable, Codable {
     /// Where the service knows them.
     public var nameComponents: NameParts?
     public var lookupInfo: UserLookupInfo?
+    /// Names the service that knows the user, among all others; nil for one that does not say. A
+    /// service that lost its users and was made anew has another.
+    public var serviceID: String?
     /// Whether it answers `users/current`.
     public var isFormer = false
 

@@ -26,7 +26,7 @@ final class PreviewChannel: RecordChannel {
 
     func operationsMax() async throws -> Int? { try await carrier.operationsMax() }
 
-    func userName() async throws -> String? { try await carrier.userName() }
+    func caller() async throws -> CallerReply? { try await carrier.caller() }
 
     func send(_ request: RecordRequest) async throws -> RecordResponse {
         switch request {

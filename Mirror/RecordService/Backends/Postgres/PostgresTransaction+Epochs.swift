@@ -7,6 +7,10 @@ extension PostgresTransaction {
         UInt64(bitPattern: try number("SELECT epoch FROM service", of: "service") ?? 0)
     }
 
+    func serviceID() throws -> UInt64 {
+        UInt64(bitPattern: try number("SELECT id FROM service", of: "service") ?? 0)
+    }
+
     func epochs(of place: CountedPlace, _ id: Int64) throws -> [EpochLine.Epoch] {
         try all(
             "SELECT epoch, first FROM epochs WHERE place = $1 AND kind = $2 ORDER BY first",

@@ -8,6 +8,10 @@ extension SQLiteTransaction {
             bitPattern: try connection.value("SELECT epoch FROM service")?.int64 ?? 0)
     }
 
+    func serviceID() throws -> UInt64 {
+        UInt64(bitPattern: try connection.value("SELECT id FROM service")?.int64 ?? 0)
+    }
+
     func epochs(of place: CountedPlace, _ id: Int64) throws -> [EpochLine.Epoch] {
         try all(
             "SELECT epoch, first FROM epochs WHERE kind = ? AND place = ? ORDER BY first",

@@ -144,7 +144,8 @@ import Testing
         desk.container.stopMirroring(store)
         #expect(try desk.container.status(of: store) == nil)
         try desk.write("two")
-        #expect(try await desk.container.sync())
+        // Nothing is mirrored, so nothing is known to be equal.
+        #expect(try await !desk.container.sync())
         #expect(try await phone.container.sync())
         #expect(try phone.texts() == ["one"])
         let options = NSPersistentCloudKitContainerOptions(

@@ -64,7 +64,7 @@ import Testing
         #expect(record["CD_stars"] as? Int64 == 3)
         let stars: Int16? = record["CD_stars"]
         #expect(stars == 3)
-        let asset = desk.container.record(for: large)?["CD_text"] as? CKAsset
+        let asset = desk.container.record(for: large)?["CD_text_ckAsset"] as? CKAsset
         #expect(asset != nil && asset?.fileURL == nil)
     }
 }

@@ -61,7 +61,9 @@ import Testing
 
     @Test(arguments: StoreKind.allCases)
     func dictionariesAndBatchesAreOfTheSameRows(_ kind: StoreKind) throws {
-        let context = try bench(kind).context
+        let bench = try bench(kind)
+        defer { withExtendedLifetime(bench) {} }
+        let context = bench.context
         let lines = NSFetchRequest<NSDictionary>(entityName: "Person")
         lines.resultType = .dictionaryResultType
         lines.propertiesToFetch = ["name"]

@@ -97,10 +97,11 @@ open class NSPersistentCloudKitContainer: NSPersistentContainer, @unchecked Send
     private func mirror(
         _ description: NSPersistentStoreDescription, _ options: NSPersistentCloudKitContainerOptions
     ) throws {
-        guard
-            let url = description.url,
-            let store = persistentStoreCoordinator.persistentStore(for: url)
-        else { return }
+        let coordinator = persistentStoreCoordinator
+        let store =
+            description.url.flatMap { coordinator.persistentStore(for: $0) }
+            ?? coordinator.persistentStores.last { $0.type == description.type }
+        guard let store else { return }
         try startMirroring(store, with: options)
     }
 
@@ -184,9 +185,8 @@ open class NSPersistentCloudKitContainer: NSPersistentContainer, @unchecked Send
     // MARK: By hand
 
     /// One round of every mirrored store, now. Returns whether all are equal with the service; a
-    /// store that could not be mirrored is not. Throws `CKError` for the first store that failed;
-    /// the others were synced all the same. Throws `CKError.Code.invalidArguments` where no store
-    /// is mirrored.
+    /// store that could not be mirrored is not, nor is a container without any. Throws `CKError`
+    /// for the first store that failed; the others were synced all the same.
     public final func sync() async throws -> Bool { try await each { try await $0.sync() } }
 
     /// As `sync()`, telling how far it is: each store is one unit of `progress`, whose total is
@@ -216,11 +216,9 @@ open class NSPersistentCloudKitContainer: NSPersistentContainer, @unchecked Send
     }
 
     private func each(_ round: (StoreMirror) async throws -> SyncSummary) async throws -> Bool {
-        var areEqual = unmirrored.withLock { $0.isEmpty }
+        let isAny = mirrors.withLock { !$0.isEmpty } || awaiting.withLock { !$0.isEmpty }
+        var areEqual = isAny && unmirrored.withLock { $0.isEmpty }
         var failure: (any Error)?
-        guard mirrors.withLock({ !$0.isEmpty }) || awaiting.withLock({ !$0.isEmpty }) else {
-            throw CKError.nothingMirrored
-        }
         do {
             try await bindAwaiting()
         } catch {

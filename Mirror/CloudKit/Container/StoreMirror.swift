@@ -95,7 +95,7 @@ final class StoreMirror: Sendable {
     }
 
     private func reported(_ work: () async throws -> SyncSummary) async throws -> SyncSummary {
-        try await events.round {
+        try await events.round(of: session.store) {
             do {
                 try await learnUser()
                 let summary = try await work()

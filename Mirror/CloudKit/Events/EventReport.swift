@@ -30,18 +30,32 @@ final class EventReport: Sendable {
 
     /// A round begins. What `work` does is told until `end` is called; what the first one since the
     /// store was loaded does begins with its setup, as apps wait for that.
-    func round<Result>(_ work: () async throws -> Result) async throws -> Result {
+    func round<Result>(
+        of store: MirroredStore, _ work: () async throws -> Result
+    ) async throws -> Result {
         step.withLock { $0 = .import }
         return try await RoundEvents.$current.withValue(RoundEvents()) {
-            if !hasRun.withLock({ $0 }) { tellBeginning(of: .setup) }
+            if !hasRun.withLock({ $0 }) { beginSetup(of: store) }
             return try await work()
         }
+    }
+
+    /// The store may have been set up when it was loaded first, and nobody was told yet.
+    private func beginSetup(of store: MirroredStore) {
+        let events = (try? store.events()) ?? []
+        let setup = events.last { event in
+            event.kind == .setup && told.withLock { $0.insert(event.identifier).inserted }
+        }
+        guard let setup else { return tellBeginning(of: .setup) }
+        post(Event(setup.begun, of: storeIdentifier))
+        post(Event(setup, of: storeIdentifier))
     }
 
     /// The round does something of a kind, for the first time or again.
     func begin(_ kind: MirrorEvent.Kind) {
         step.withLock { $0 = kind }
         endSetup()
+        if kind == .export, !hasRun.withLock({ $0 }) { tellBeginning(of: .import) }
         tellBeginning(of: kind)
     }
 

@@ -224,7 +224,7 @@ import Testing
     }
 
     /// Nobody writes to the pipe, and it never ends.
-    @Test(arguments: [(SIGINT, Int32(130)), (SIGTERM, 143)], ["-", "PIPE"])
+    @Test(arguments: [(SIGINT, 130), (SIGTERM, 143)] as [(Int32, Int32)], ["-", "PIPE"])
     func anImportThatWaitsForLinesIsInterrupted(end: (Int32, Int32), file: String) throws {
         let workshop = try Workshop()
         let library = try workshop.library()

@@ -38,10 +38,13 @@ import Testing
         #expect(reply.userRecordName == ann)
         #expect(reply.nameComponents == NameParts(givenName: "Ann", familyName: "Lee"))
         #expect(reply.lookupInfo == UserLookupInfo(emailAddress: "ann@example.org"))
-        #expect(
-            try fixture.send(.caller) == .caller(CallerReply(userRecordName: "_anna")))
+        guard case .caller(var unknown) = try fixture.send(.caller) else { throw WrongAnswer() }
+        #expect(unknown.serviceID != nil && unknown.serviceID == reply.serviceID)
+        unknown.serviceID = nil
+        #expect(unknown == CallerReply(userRecordName: "_anna"))
         guard case .caller(let former) = try own.send(.currentUser) else { throw WrongAnswer() }
         #expect(former.isFormer && former.nameComponents == reply.nameComponents)
+        #expect(former.serviceID == nil)
     }
 
     @Test(arguments: [UserLookup.Form.discover, .email, .id])

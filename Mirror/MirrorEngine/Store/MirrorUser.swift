@@ -41,8 +41,8 @@ private struct MirrorUser: Equatable {
 
     var kept: String { "\(service) \(name)" }
 
-    /// A service that lost its users calls the same ones otherwise. It is another one then, to which
-    /// the zone is told anew.
+    /// A service that lost its users calls the same ones otherwise. It is another one then, to
+    /// which the zone is told anew.
     func mayBe(_ other: MirrorUser) -> Bool {
         name == other.name
             || !service.isEmpty && !other.service.isEmpty && service != other.service

@@ -24,7 +24,11 @@ final class RawClient {
             socklen_t(MemoryLayout<timeval>.size))
     }
 
-    deinit { close(descriptor) }
+    /// Processes that were started meanwhile may have the descriptor, too.
+    deinit {
+        shutdown(descriptor, Int32(SHUT_RDWR))
+        close(descriptor)
+    }
 
     /// Sends all of it; false when the peer has gone.
     @discardableResult

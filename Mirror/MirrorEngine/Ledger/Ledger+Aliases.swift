@@ -20,12 +20,6 @@ extension Ledger {
         if let tag { try setAliasTag(tag, of: name) }
     }
 
-    /// The name stands for the object of the line `key` from now on; the service has it no more.
-    func keepAlias(_ name: String, of key: Int64) throws {
-        try keepAlias(name, mergedInto: key, at: nil)
-        try markAliasDropped(name)
-    }
-
     /// A version of a merged object's record was seen, and what it says is in the log.
     func setAliasTag(_ tag: String, of name: String) throws {
         try connection.run(

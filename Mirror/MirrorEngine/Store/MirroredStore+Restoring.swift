@@ -81,10 +81,6 @@ extension MirroredStore {
         try mirror.ledger.dropGrave(of: grave.record.recordName)
         for lost in restoring.leftOut { try lost.keep(in: mirror.ledger) }
         try moveLinks(from: grave.record.recordName, to: name, mirror)
-        // What leads to it under its former name from elsewhere leads to the new object, too.
-        if let entry = try mirror.ledger.entry(named: name) {
-            try mirror.ledger.keepAlias(grave.record.recordName, of: entry.key)
-        }
         try mirror.ledger.finish()
         return RestoredObject(
             recordName: name, row: restoring.row.id, linksLost: restoring.linksLost,

@@ -130,7 +130,7 @@ enum PersistenceErrors {
         if let failure = error as? EvaluationError {
             var userInfo: [String: Any] = failure.fields
             userInfo[NSUnderlyingErrorKey] = failure
-            return make(NSCoreDataError, failure.message, userInfo)
+            return make(NSPersistentStoreUnsupportedRequestTypeError, failure.message, userInfo)
         }
         let known = error as NSError
         var userInfo = known.userInfo

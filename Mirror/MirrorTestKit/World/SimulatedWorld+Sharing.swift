@@ -134,6 +134,20 @@ extension SimulatedWorld {
         return true
     }
 
+    /// After time was lost the share is as the service has it, or gone.
+    func lookAtShare() throws {
+        guard share.record != nil, let owner = owners.first else { return }
+        share.wasRevoked = true
+        share.record = try service.records(inZone: owner.mirrored.settings.zoneName).values
+            .first(where: \.isShare)
+        let guest = share.record?.participants?.first {
+            $0.identity.lookupInfo?.userRecordName == WorldShare.guest
+                || $0.identity.userRecordName == WorldShare.guest
+        }
+        share.isInvited = guest != nil
+        share.mayWrite = guest?.permission == .readWrite
+    }
+
     /// A request that no fault befalls.
     private func ask(_ request: RecordRequest, as device: SimulatedDevice) throws -> RecordResponse
     {

@@ -10,12 +10,9 @@ extension GraphEditor {
         guard let row = try anyRow(on: device, where: { device.sendsAll(of: $0.entity) }),
             sendsAll(of: row, device)
         else { return nil }
-        let cascades =
-            weights.cascadePercent > 0
-            && deletions.cascadeDice.chance(percent: weights.cascadePercent)
-        let rows = cascades ? try tree(of: row, on: device) : [row]
+        let rows = try fallingTree(on: device) ?? [row]
         var deleted: [DeletionMemory.Deletion] = []
-        _ = try edit(row.id, on: device) { store in
+        _ = try edit(rows[0].id, on: device) { store in
             deleted = try rows.map { row in
                 try DeletionMemory.Deletion(
                     row: row, name: device.recordName(of: row.id, in: store), device: device,
@@ -38,6 +35,21 @@ extension GraphEditor {
             AuthorMemory.Deletion(
                 device: device.name, seen: try seen(deletion.row, entity, on: device)))
         for key in keys(of: deletion.row, entity) { memory.keys.spoil(key) }
+    }
+
+    /// An object on which others hang, with them, where the dice have a deletion cascade.
+    private func fallingTree(on device: SimulatedDevice) throws -> [Row]? {
+        let dice = deletions.cascadeDice
+        guard weights.cascadePercent > 0, dice.chance(percent: weights.cascadePercent) else {
+            return nil
+        }
+        let trees = try layout.entities
+            .filter { !$0.entity.isAbstract && device.sendsAll(of: $0.entity) }
+            .flatMap { try device.store.ids(matching: RowQuery(entity: $0.number)) }.sorted()
+            .compactMap { try device.store.row($0) }
+            .map { try tree(of: $0, on: device) }
+            .filter { $0.count > 1 }
+        return dice.pick(trees)
     }
 
     /// A row and what points at it or answers its one-to-one links, and so on: as rules of deletion

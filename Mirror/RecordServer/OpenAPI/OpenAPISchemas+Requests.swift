@@ -114,7 +114,7 @@ extension OpenAPISchemas {
     ]
 
     private static let changes: [String: DocumentValue] = [
-        "syncToken": Schema.text, "reverse": ["const": false], "desiredKeys": Schema.texts,
+        "syncToken": Schema.text, "reverse": Schema.flag, "desiredKeys": Schema.texts,
         "desiredRecordTypes": Schema.texts, "resultsLimit": Schema.positive,
         "numbersAsStrings": Schema.flag, "numberAsStrings": Schema.flag,
     ]

@@ -39,6 +39,7 @@ enum OpenAPISchemas {
             "pluginFields": [:], "created": Schema.named("Stamp"),
             "modified": Schema.named("Stamp"), "deleted": Schema.flag,
             "zoneID": Schema.named("ZoneID"), "createShortGUID": Schema.flag,
+            "desiredKeys": Schema.texts,
             "shortGUID": Schema.text,
             "parent": Schema.oneOf(Schema.named("RecordPointer"), ["type": "null"]),
             "share": Schema.named("RecordPointer"), "forRecord": Schema.named("SharedRecord"),

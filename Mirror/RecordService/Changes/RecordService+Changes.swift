@@ -81,6 +81,7 @@ extension RecordService {
             let address = try key.address(of: zone.zoneID)
             reply.zoneID = address.shown
             guard key.hasFeed(address.shown) else { throw Self.noFeed }
+            guard zone.isReversed != true else { throw Self.onlyForwards }
             try budget.admit(address.shown)
             guard let place = try ZonePlace(address, rules(for: caller), transaction) else {
                 reply.syncToken = Self.zoneStart
@@ -103,6 +104,10 @@ extension RecordService {
         .badRequest,
         "The default zone has no changes to fetch; keep records in a zone of your own.",
         zoneID: ZoneID())
+
+    private static let onlyForwards = RecordError(
+        .badRequest,
+        "A zone's changes come with the oldest first on this service; ask without reverse.")
 
     private func readPage(
         of place: ZonePlace, _ zone: ZoneChanges.Zone, into reply: inout ZoneChangesReply,

@@ -1,0 +1,110 @@
+import Foundation
+import MirrorTransport
+import RecordServer
+import RecordService
+import RecordWire
+import Testing
+
+/// What clients written for CloudKit Web Services read without asking whether it is there.
+@Suite struct PlainAnswerTests {
+    private final class Desk {
+        static let container = "iCloud.org.example"
+        let server: RecordServer
+        let url: URL
+        let user: ServiceUser
+        private let api: String
+        private let token: IssuedToken
+
+        init(_ dialect: ServiceDialect) throws {
+            let service = try RecordService(platform: .system, dialect: dialect)
+            let accounts = service.accounts
+            try accounts.createContainer(Self.container)
+            user = try accounts.createUser(label: "Anna")
+            api = try accounts.issueAPIToken(container: Self.container, label: "t").secret
+            token = try accounts.issueUserToken(
+                userRecordName: user.userRecordName, label: "t", days: 30)
+            var configuration = ServerConfiguration(tls: .off)
+            configuration.port = 0
+            server = RecordServer(service: service, configuration: configuration)
+            url = try server.start()
+        }
+
+        deinit { server.stop() }
+
+        /// The members of a good answer.
+        func ask(
+            _ operation: String, _ body: String, database: String = "private"
+        ) throws -> [String: Any] {
+            let path = "/database/1/\(Self.container)/development/\(database)/\(operation)"
+            let tokens = "?ckAPIToken=\(api)&ckWebAuthToken=\(token.secret)"
+            let answer = try CurlHandle(limits: CurlLimits()).perform(
+                CurlCall(
+                    method: "POST", url: url.absoluteString + path + tokens, headers: [],
+                    body: Data(body.utf8)))
+            try #require(answer.status == 200)
+            let json = try JSONSerialization.jsonObject(with: answer.body)
+            return try #require(json as? [String: Any])
+        }
+
+        /// The first entry of a list.
+        func first(
+            _ list: String, _ operation: String, _ body: String, database: String = "private"
+        ) throws -> [String: Any] {
+            let answer = try ask(operation, body, database: database)
+            return try #require((answer[list] as? [[String: Any]])?.first)
+        }
+    }
+
+    private static let zone = #""zoneID":{"zoneName":"notes"}"#
+    private static let making =
+        #"{"operations":[{"operationType":"create","zone":{\#(zone)}}]}"#
+    private static let fields = #"""
+        {"a":{"value":{"recordName":"x","zoneID":{"zoneName":"notes"},"action":"NONE"},
+        "type":"REFERENCE"}}
+        """#
+
+    private static func saving(in zone: String, _ fields: String = fields) -> String {
+        #"""
+        {\#(zone)"operations":[{"operationType":"forceUpdate","record":{"recordName":"r",
+        "recordType":"Note","fields":\#(fields)}}]}
+        """#
+    }
+
+    private func members(_ value: Any?, _ name: String) -> [String: String]? {
+        (value as? [String: Any])?[name] as? [String: String]
+    }
+
+    @Test func plainAnswersHaveWhatAppleAlwaysSends() throws {
+        let desk = try Desk(.plain)
+        let custom = [
+            "zoneName": "notes", "ownerRecordName": desk.user.userRecordName,
+            "zoneType": "REGULAR_CUSTOM_ZONE",
+        ]
+        let made = try desk.first("zones", "zones/modify", Self.making)
+        #expect(members(made, "zoneID") == custom)
+        let saved = try desk.first(
+            "records", "records/modify", Self.saving(in: Self.zone + ","))
+        #expect(members(saved, "zoneID") == custom)
+        let field = (saved["fields"] as? [String: Any])?["a"] as? [String: Any]
+        #expect(members(field?["value"], "zoneID") == custom)
+        for name in ["created", "modified"] {
+            let stamp = saved[name] as? [String: Any]
+            #expect(stamp?["deviceID"] as? String == "2")
+            #expect(stamp?["userRecordName"] as? String == desk.user.userRecordName)
+        }
+        let changed = try desk.first(
+            "zones", "changes/zone", #"{"zones":[{\#(Self.zone)}]}"#)
+        #expect(members(changed, "zoneID") == custom)
+        // What was told is understood when it comes back.
+        let owned = #"""
+            "zoneID":{"zoneName":"notes","ownerRecordName":"\#(desk.user.userRecordName)",
+            "zoneType":"REGULAR_CUSTOM_ZONE"},
+            """#
+        let again = try desk.first("records", "records/modify", Self.saving(in: owned))
+        #expect(again["serverErrorCode"] == nil && members(again, "zoneID") == custom)
+        let common = try desk.first(
+            "records", "records/modify", Self.saving(in: "", "{}"), database: "public")
+        #expect(members(common, "zoneID")?["zoneType"] == "DEFAULT_ZONE")
+        #expect(members(common, "zoneID")?["ownerRecordName"] == desk.user.userRecordName)
+    }
+}

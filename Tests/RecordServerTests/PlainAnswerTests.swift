@@ -46,6 +46,14 @@ import Testing
             return try #require(json as? [String: Any])
         }
 
+        func fetch(
+            _ address: String, _ method: String = "GET", _ headers: [(String, String)] = [],
+            body: Data = Data()
+        ) throws -> CurlAnswer {
+            try CurlHandle(limits: CurlLimits()).perform(
+                CurlCall(method: method, url: address, headers: headers, body: body))
+        }
+
         /// The first entry of a list.
         func first(
             _ list: String, _ operation: String, _ body: String, database: String = "private"
@@ -106,5 +114,50 @@ import Testing
             "records", "records/modify", Self.saving(in: "", "{}"), database: "public")
         #expect(members(common, "zoneID")?["zoneType"] == "DEFAULT_ZONE")
         #expect(members(common, "zoneID")?["ownerRecordName"] == desk.user.userRecordName)
+    }
+
+    // MARK: Assets
+
+    private static let asking =
+        #"{\#(zone),"tokens":[{"recordType":"Note","recordName":"f","fieldName":"file"}]}"#
+
+    /// The address of an asset that a record has.
+    private func address(_ desk: Desk) throws -> String {
+        _ = try desk.ask("zones/modify", Self.making)
+        let token = try desk.first("tokens", "assets/upload", Self.asking)
+        let sent = try desk.fetch(
+            try #require(token["url"] as? String), "POST", body: Data("content".utf8))
+        let told = try JSONSerialization.jsonObject(with: sent.body) as? [String: Any]
+        let file = try JSONSerialization.data(withJSONObject: try #require(told?["singleFile"]))
+        let text = String(decoding: file, as: UTF8.self)
+        let saved = try desk.first(
+            "records", "records/modify",
+            Self.saving(
+                in: Self.zone + ",", #"{"file":{"value":\#(text),"type":"ASSETID"}}"#))
+        let field = (saved["fields"] as? [String: Any])?["file"] as? [String: Any]
+        let asset = try #require(field?["value"] as? [String: Any])
+        return try #require(asset["downloadURL"] as? String)
+    }
+
+    /// RFC 9110 §13: what is there already is not sent again, and a part of something else not.
+    @Test func assetsAreAskedForOnCondition() throws {
+        let desk = try Desk(.extended)
+        let address = try address(desk)
+        let whole = try desk.fetch(address)
+        let tag = try #require(whole.headers["etag"])
+        #expect(whole.status == 200 && whole.body == Data("content".utf8))
+        for known in [tag, "W/\(tag)", "\"x\", \(tag)", "*"] {
+            let answer = try desk.fetch(address, "GET", [("If-None-Match", known)])
+            #expect(answer.status == 304 && answer.body.isEmpty, "\(known)")
+            #expect(answer.headers["etag"] == tag)
+        }
+        #expect(try desk.fetch(address, "GET", [("If-None-Match", "\"x\"")]).status == 200)
+        #expect(try desk.fetch(address, "GET", [("If-Match", "\"x\"")]).status == 412)
+        #expect(try desk.fetch(address, "GET", [("If-Match", "W/\(tag)")]).status == 412)
+        for known in [tag, "*", "\"x\",\(tag)"] {
+            let answer = try desk.fetch(
+                address, "GET", [("If-Match", known), ("Range", "bytes=1-2")])
+            #expect(answer.status == 206 && answer.body == Data("on".utf8))
+        }
     }
 }

@@ -119,6 +119,8 @@ package enum OpenAPIDocument {
                 "responses": [
                     "200": ["description": "All of them."],
                     "206": ["description": "Those of a range."],
+                    "304": ["description": "None: If-None-Match names the asset."],
+                    "412": ["description": "If-Match names another asset."],
                     "default": ["$ref": "#/components/responses/Refusal"],
                 ],
             ]

@@ -128,6 +128,10 @@ struct RouteRefusal: Error {
         status: 415,
         error: RecordError(.badRequest, "The bytes of an asset come as they are, not encoded."))
 
+    static let anotherAsset = RouteRefusal(
+        status: 412,
+        error: RecordError(.badRequest, "The asset is not the one that If-Match names."))
+
     static func rangeNotSatisfiable(size: Int64) -> RouteRefusal {
         RouteRefusal(
             status: 416,

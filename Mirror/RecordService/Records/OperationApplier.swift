@@ -368,12 +368,12 @@ struct OperationApplier {
 
     private mutating func conflict(_ row: RecordRow, _ tag: String) throws -> RecordError {
         let what = row.isDeleted ? "deleted" : "changed"
+        let base = manner.dialect == .plain ? "look it up, merge" : "merge with serverRecord"
         return try showing(
             row,
             RecordError(
                 .conflict,
-                "The record was \(what) since tag \(tag) was given; merge with serverRecord and "
-                    + "retry."))
+                "The record was \(what) since tag \(tag) was given; \(base) and retry."))
     }
 
     private mutating func exists(_ row: RecordRow) throws -> RecordError {

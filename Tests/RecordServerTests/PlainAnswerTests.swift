@@ -116,6 +116,49 @@ import Testing
         #expect(members(common, "zoneID")?["ownerRecordName"] == desk.user.userRecordName)
     }
 
+    /// Clients carry tokens and markers as bytes, and read of each record whether it was deleted.
+    @Test func plainTokensAreBase64AndRecordsSayThatTheyAreThere() throws {
+        let desk = try Desk(.plain)
+        func isBase64(_ text: Any?) -> Bool {
+            (text as? String).flatMap { Data(base64Encoded: $0) } != nil
+        }
+        let made = try desk.first("zones", "zones/modify", Self.making)
+        let start = try #require(made["syncToken"] as? String)
+        #expect(isBase64(start))
+        for name in ["a", "bb", "ccc"] {
+            let body = Self.saving(in: Self.zone + ",", "{}").replacing(
+                #""recordName":"r""#, with: #""recordName":"\#(name)""#)
+            let answer = try desk.ask("records/modify", body)
+            #expect(isBase64(answer["syncToken"]))
+            let saved = (answer["records"] as? [[String: Any]])?.first
+            #expect(saved?["deleted"] as? Bool == false)
+        }
+        let query = #"{\#(Self.zone),"query":{"recordType":"Note"},"resultsLimit":1"#
+        var page = try desk.ask("records/query", query + "}")
+        for _ in 0..<2 {
+            let marker = try #require(page["continuationMarker"] as? String)
+            #expect(isBase64(marker))
+            page = try desk.ask("records/query", query + #","continuationMarker":"\#(marker)"}"#)
+            #expect((page["records"] as? [[String: Any]])?.count == 1)
+        }
+        let since = try desk.first(
+            "zones", "changes/zone", #"{"zones":[{\#(Self.zone),"syncToken":"\#(start)"}]}"#)
+        #expect(isBase64(since["syncToken"]))
+        #expect((since["records"] as? [[String: Any]])?.count == 3)
+        let database = try desk.ask("changes/database", "{}")
+        let reached = try #require(database["syncToken"] as? String)
+        #expect(isBase64(reached))
+        let none = try desk.ask("changes/database", #"{"syncToken":"\#(reached)"}"#)
+        #expect((none["zones"] as? [Any])?.isEmpty == true)
+        // Tokens of a database to which nothing was written, too.
+        let empty = try Desk(.plain)
+        let first = try #require(try empty.ask("changes/database", "{}")["syncToken"] as? String)
+        #expect(isBase64(first))
+        _ = try empty.ask("zones/modify", Self.making)
+        let news = try empty.ask("changes/database", #"{"syncToken":"\#(first)"}"#)
+        #expect((news["zones"] as? [Any])?.count == 1)
+    }
+
     // MARK: Assets
 
     private static let asking =

@@ -16,7 +16,7 @@ extension OpenAPISchemas {
                         [
                             "operationType": Schema.choice(
                                 RecordOperation.Kind.allCases.map(\.rawValue)),
-                            "record": Schema.named("Record"),
+                            "record": Schema.named("Record"), "recordType": Schema.text,
                         ], required: ["operationType", "record"])),
                 "zoneID": Schema.named("ZoneID"), "atomic": Schema.flag,
                 "desiredKeys": Schema.texts, "numbersAsStrings": Schema.flag,

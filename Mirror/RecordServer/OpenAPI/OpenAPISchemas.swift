@@ -121,7 +121,8 @@ enum OpenAPISchemas {
             "zoneID": Schema.named("ZoneID"), "zoneWide": Schema.flag,
             "query": Schema.named("Query"),
             "firesOn": Schema.list(Schema.choice("create", "update", "delete")),
-            "firesOnce": Schema.flag, "notificationInfo": Schema.named("NotificationInfo"),
+            "firesOnce": Schema.flag, "fireOnce": Schema.flag,
+            "notificationInfo": Schema.named("NotificationInfo"),
         ])
     }
 

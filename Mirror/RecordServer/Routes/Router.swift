@@ -505,7 +505,7 @@ extension RecordResponse {
     fileprivate func usualMembers(
         to caller: Authenticator.Admitted, _ target: RecordTarget
     ) -> UsualMembers? {
-        if case .shares = self { return nil }
+        if case .shares = self { return UsualMembers(toldTo: nil, database: "shared") }
         return UsualMembers(
             toldTo: caller.isWorld ? nil : caller.user, database: target.database)
     }

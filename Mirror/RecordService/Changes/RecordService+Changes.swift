@@ -40,7 +40,7 @@ extension RecordService {
             let line = try transaction.line(of: row)
             let view = try self.rules(for: caller).access(to: key, transaction).view
             // The token of a database without rows stays good when the first row comes.
-            let token = changes.syncToken == Self.start ? nil : changes.syncToken
+            let token = Self.isStart(changes.syncToken, Self.start) ? nil : changes.syncToken
             let start = try SyncToken.place(
                 in: token, on: line, of: .database, view: view, zoneID: nil)
             let after = start.change
@@ -70,6 +70,11 @@ extension RecordService {
     private static let start = SyncToken(
         EpochLine(incarnation: 0, floor: 0, newest: 0, epochs: []), of: .database, change: 0
     ).text
+
+    /// Whether a token is that of a place to which nothing was written, however it is spelled.
+    private static func isStart(_ token: String?, _ start: String) -> Bool {
+        token.flatMap { SyncToken(text: $0) } == SyncToken(text: start)
+    }
 
     /// A refusal of one zone is its entry; what else fails, fails the request.
     private func reply(
@@ -118,7 +123,7 @@ extension RecordService {
         try ClientCheck(zone.client, zone: row, zoneID: reply.zoneID, limits: limits)?
             .run(line, transaction)
         let view = try place.access.view
-        let token = zone.syncToken == Self.zoneStart ? nil : zone.syncToken
+        let token = Self.isStart(zone.syncToken, Self.zoneStart) ? nil : zone.syncToken
         let start = try SyncToken.place(
             in: token, on: line, of: .zone, view: view, zoneID: reply.zoneID)
         let after = start.change

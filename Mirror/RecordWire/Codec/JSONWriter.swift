@@ -16,6 +16,9 @@ struct JSONWriter {
 
     var data: Data { Data(bytes) }
 
+    /// Whether also that is said which goes without saying.
+    var tellsAll: Bool { usual != nil }
+
     mutating func object(_ body: (inout JSONWriter) throws -> Void) rethrows {
         bytes.append(UInt8(ascii: "{"))
         try body(&self)

@@ -16,7 +16,8 @@ extension WireObject {
         return modify
     }
 
-    private static let operationKeys: [WireKey] = ["operationType", "record"]
+    /// Some clients name the type beside the record.
+    private static let operationKeys: [WireKey] = ["operationType", "record", "recordType"]
 
     private func recordOperation() throws -> RecordOperation {
         try allow(Self.operationKeys)
@@ -28,6 +29,9 @@ extension WireObject {
         let record = try required("record", object)
         var operation = RecordOperation(kind, try record.asRecord(inRequest: true))
         operation.desiredKeys = try record.strings("desiredKeys")
+        if operation.record.recordType.isEmpty, let type = try string("recordType") {
+            operation.record.recordType = type
+        }
         return operation
     }
 

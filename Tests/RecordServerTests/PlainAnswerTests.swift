@@ -165,11 +165,13 @@ import Testing
         #"{\#(zone),"tokens":[{"recordType":"Note","recordName":"f","fieldName":"file"}]}"#
 
     /// The address of an asset that a record has.
-    private func address(_ desk: Desk) throws -> String {
+    private func address(
+        _ desk: Desk, _ body: Data = Data("content".utf8), _ headers: [(String, String)] = []
+    ) throws -> String {
         _ = try desk.ask("zones/modify", Self.making)
         let token = try desk.first("tokens", "assets/upload", Self.asking)
         let sent = try desk.fetch(
-            try #require(token["url"] as? String), "POST", body: Data("content".utf8))
+            try #require(token["url"] as? String), "POST", headers, body: body)
         let told = try JSONSerialization.jsonObject(with: sent.body) as? [String: Any]
         let file = try JSONSerialization.data(withJSONObject: try #require(told?["singleFile"]))
         let text = String(decoding: file, as: UTF8.self)
@@ -201,6 +203,44 @@ import Testing
             let answer = try desk.fetch(
                 address, "GET", [("If-Match", known), ("Range", "bytes=1-2")])
             #expect(answer.status == 206 && answer.body == Data("on".utf8))
+        }
+    }
+
+    private static let boundary = "--form-1"
+
+    private static func form(_ content: Data, ending: String) -> Data {
+        let head =
+            "--\(boundary)\r\nContent-Disposition: form-data; name=\"files\"; "
+            + "filename=\"file.file\"\r\nContent-Type: application/octet-stream\r\n\r\n"
+        return Data(head.utf8) + content + Data(ending.utf8)
+    }
+
+    /// As pages of browsers and some clients send files: the part is the asset, not the form.
+    @Test(arguments: [ServiceDialect.extended, .plain], ["--form-1", "\"--form-1\""])
+    func aFormsPartIsTheAsset(dialect: ServiceDialect, boundary: String) throws {
+        let type = [("Content-Type", "multipart/form-data; boundary=\(boundary)")]
+        let near = Data("a\r\n----form-\r\n--\r\n----form-2\r\n".utf8)
+        for content in [Data("x".utf8), near, Data(repeating: 13, count: 400_000) + near] {
+            let desk = try Desk(dialect)
+            let form = Self.form(content, ending: "\r\n--\(Self.boundary)--\r\n")
+            let address = try address(desk, form, type)
+            #expect(try desk.fetch(address).body == content)
+        }
+    }
+
+    @Test func aFormThatIsCutOffIsNoAsset() throws {
+        let desk = try Desk(.plain)
+        _ = try desk.ask("zones/modify", Self.making)
+        let token = try desk.first("tokens", "assets/upload", Self.asking)
+        let url = try #require(token["url"] as? String)
+        let whole = "multipart/form-data; boundary=\(Self.boundary)"
+        let cut = Self.form(Data("content".utf8), ending: "\r\n--\(Self.boundary.dropLast())")
+        for (type, body) in [
+            (whole, cut), (whole, Data("content".utf8)), (whole, Data()),
+            ("multipart/form-data", cut),
+        ] {
+            let answer = try desk.fetch(url, "POST", [("Content-Type", type)], body: body)
+            #expect(answer.status == 400, "\(type)")
         }
     }
 }

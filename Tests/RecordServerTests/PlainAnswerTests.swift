@@ -1,5 +1,6 @@
 import Foundation
 import MirrorTransport
+import Platform
 import RecordServer
 import RecordService
 import RecordWire
@@ -226,6 +227,17 @@ import Testing
             let address = try address(desk, form, type)
             #expect(try desk.fetch(address).body == content)
         }
+    }
+
+    /// RFC 9110 §14.5: who takes no parts by their range refuses them.
+    @Test func aRangeOfAnAssetIsNoAsset() throws {
+        let desk = try Desk(.plain)
+        _ = try desk.ask("zones/modify", Self.making)
+        let token = try desk.first("tokens", "assets/upload", Self.asking)
+        let answer = try desk.fetch(
+            try #require(token["url"] as? String), "PUT", [("Content-Range", "bytes 2-4/9")],
+            body: Data("nte".utf8))
+        #expect(answer.status == 400)
     }
 
     @Test func aFormThatIsCutOffIsNoAsset() throws {

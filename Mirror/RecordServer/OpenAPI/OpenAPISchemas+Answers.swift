@@ -151,7 +151,7 @@ extension OpenAPISchemas {
                 "content-available": Schema.whole, "mutable-content": Schema.whole,
             ]),
             "ck": Schema.open([
-                "ce": Schema.whole, "cid": Schema.text,
+                "nid": Schema.text, "ce": Schema.whole, "cid": Schema.text,
                 "qry": Schema.open(record, required: ["rid", "fo", "zid", "dbs", "sid"]),
                 "fet": Schema.open(place, required: ["zid", "dbs", "sid"]),
                 "met": Schema.open(place, required: ["dbs", "sid"]),

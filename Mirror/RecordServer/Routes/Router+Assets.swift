@@ -27,6 +27,7 @@ extension Router {
         guard ["", "identity"].contains(request.headers["Content-Encoding"]?.lowercased() ?? "")
         else { throw RouteRefusal.encodedAsset }
         let span = goesOn ? try UploadHead.span(request) : nil
+        guard request.headers["Content-Range"] == nil else { throw RouteRefusal.partOfAsset }
         let isForm = try FormContent(contentType: request.headers["Content-Type"]) != nil
         guard span == nil || !isForm else { throw RouteRefusal.encodedAsset }
         let key = request.query["key"] ?? ""

@@ -155,8 +155,11 @@ package struct Router: Sendable {
             guard !isPlain else { throw RouteRefusal.notHere }
         case .openAPI, .assetFile, .courier, .sharePage, .assetUpload, .operation: break
         }
-        guard request.method == "GET" || request.method == "HEAD" else {
-            throw RouteRefusal.methodNotAllowed(allowed: "GET, HEAD")
+        // Some clients ask the courier by POST.
+        var methods = ["GET", "HEAD"]
+        if case .courier = path { methods.append("POST") }
+        guard methods.contains(request.method) else {
+            throw RouteRefusal.methodNotAllowed(allowed: methods.joined(separator: ", "))
         }
         switch path {
         case .health, .liveness: return .answer(HealthAnswers.alive)
@@ -203,7 +206,7 @@ package struct Router: Sendable {
             finished(HTTPResponse(status: 200, body: Data("{}".utf8)), request, uuid)
         }
         // An answer without a body brings no notice, so it takes none.
-        let isRead = request.method == "GET"
+        let isRead = request.method != "HEAD"
         var wait = HTTPWait(
             seconds: isRead ? .infinity : 0, listen: { try courier.listen(token, uuid, $0) },
             answer: { isLast in

@@ -36,7 +36,8 @@ extension RecordService {
     ) throws(RecordError) -> TakenNotice? {
         let (hash, _) = try admit(token)
         guard let notice = courier.take(hash, poll: poll) else { return nil }
-        return TakenNotice(json: WireCodec.encode(notice)) { [courier] in
+        let name = platform.randomness.uuid().uuidString
+        return TakenNotice(json: WireCodec.encode(notice, name: name)) { [courier] in
             courier.putBack(notice, hash)
         }
     }

@@ -75,14 +75,17 @@ extension FieldValue {
 }
 
 extension WireCodec {
-    /// The text of a notice. (SERVICE §3, subscriptions)
-    public static func encode(_ notice: CourierNotice) -> Data {
+    /// The text of a notice; `name` tells it from all others. (SERVICE §3, subscriptions)
+    public static func encode(_ notice: CourierNotice, name: String? = nil) -> Data {
         var writer = JSONWriter()
         writer.object {
             $0.key("aps")
             $0.object { $0.shown(notice) }
             $0.key("ck")
-            $0.object { $0.cause(of: notice) }
+            $0.object {
+                $0.member("nid", name)
+                $0.cause(of: notice)
+            }
         }
         return writer.data
     }

@@ -153,6 +153,7 @@ import Testing
         let named = asked.headers["access-control-allow-headers"] ?? ""
         #expect(named.contains("X-Diptych-User-Token") && named.contains("Content-Type"))
         #expect(asked.headers["access-control-allow-credentials"] == nil)
+        let tooMany = Array(repeating: "a=b", count: 40).joined(separator: "&")
         for answer in [
             try desk.send(token: desk.token.secret, headers: origin),
             try desk.send(headers: origin),
@@ -160,6 +161,7 @@ import Testing
             try desk.send("POST", token: desk.token.secret, headers: origin, body: "{"),
             try desk.send("GET", "/capabilities", headers: origin),
             try desk.send("POST", "/assets/nothing", headers: origin),
+            try desk.send("GET", Desk.callerPath + "?" + tooMany, headers: origin),
         ] {
             #expect(allows(answer) == Desk.origin)
             #expect(answer.headers["vary"]?.contains("Origin") == true)

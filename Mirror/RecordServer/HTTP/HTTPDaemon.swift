@@ -154,7 +154,10 @@ final class HTTPDaemon: Sendable {
             connection, line: line, targetBytes: incoming.targetBytes)
         let method = String(cString: line.method)
         if let refusal = refusal(of: head, bytes: bytes, queryItems: incoming.request.query.count) {
-            incoming.refuse(refusal, method: method)
+            var request = incoming.request
+            request.headers = head.headers
+            let crossing = CrossOrigin(configuration.origins)
+            incoming.refuse(crossing.marked(refusal, request), method: method)
             return .answer
         }
         let peer = HostAddress(diptych_mhd_address(connection))

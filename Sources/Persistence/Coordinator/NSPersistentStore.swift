@@ -88,8 +88,9 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {
         parameters.isReadOnly || rowStore.isClosedToWriting
     }
 
-    /// The store's UUID, which is part of its objects' URIs.
-    open var identifier: String { rowStore.identifier }
+    /// The store's UUID, which is part of its objects' URIs. Never nil.
+    // swift-format-ignore: NeverUseImplicitlyUnwrappedOptionals
+    open var identifier: String! { rowStore.identifier }
 
     /// The metadata kept in the store. Setting an app's own keys takes effect at once; empty when
     /// unreadable, never nil.

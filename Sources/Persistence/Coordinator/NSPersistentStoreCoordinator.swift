@@ -246,7 +246,7 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
     open func metadata(for store: NSPersistentStore) -> [String: Any] { store.metadata }
 
     /// Replaces the application's metadata at once; Apple's waits for the next save. What cannot be
-    /// written is dropped without an error.
+    /// written is left out, and told on standard error.
     open func setMetadata(_ metadata: [String: Any]?, for store: NSPersistentStore) {
         store.metadata = metadata ?? [:]
     }

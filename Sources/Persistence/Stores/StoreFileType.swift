@@ -242,6 +242,7 @@ struct StoreFileType {
 
     /// Removes a draft of this process's own.
     func discard(_ draft: URL) {
+        defer { DraftRegister.forget(draft) }
         guard type != NSSQLiteStoreType else { return SQLiteRowStore.discard(draft) }
         FileKind.removeFile(at: draft.path)
     }
@@ -262,8 +263,10 @@ struct StoreFileType {
     /// A place of its own for a store that is still being written, beside the one it will have.
     static func draft(of place: URL, platform: Environment) -> URL {
         let mark = platform.randomness.uuid().uuidString
-        return place.deletingLastPathComponent()
+        let draft = place.deletingLastPathComponent()
             .appendingPathComponent(".\(mark).\(place.lastPathComponent)")
+        DraftRegister.note(draft)
+        return draft
     }
 
     /// What is said where something is at the place of a new store.
@@ -281,8 +284,9 @@ struct StoreFileType {
     ) throws {
         if type == NSSQLiteStoreType {
             do {
-                return try SQLiteRowStore.place(
+                try SQLiteRowStore.place(
                     draft, at: url, isStillOpen: isStillOpen, platform: platform)
+                return DraftRegister.forget(draft)
             } catch let error as StoreError where error.fields["taken"] != nil {
                 throw Self.taken(url)
             }
@@ -293,6 +297,7 @@ struct StoreFileType {
             return try FileManager.default.moveItem(at: draft, to: url)
         }
         FileKind.removeFile(at: draft.path)
+        DraftRegister.forget(draft)
         try platform.faults.reach("migrate.placed")
     }
 }

@@ -160,7 +160,7 @@ open class NSPersistentCloudKitContainer: NSPersistentContainer, @unchecked Send
         _ store: NSPersistentStore, _ options: NSPersistentCloudKitContainerOptions,
         at address: RecordServiceAddress, zone: ZoneID?
     ) throws -> StoreMirror {
-        let identifier = store.identifier
+        let identifier: String = store.identifier
         let mirror = try StoreMirror(
             store, options, at: address, zone: zone,
             ended: { [weak self] in self?.shareEnded(identifier) },

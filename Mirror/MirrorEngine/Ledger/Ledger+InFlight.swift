@@ -107,7 +107,7 @@ extension Ledger {
 
     /// Whether the service is still to hear of a record's edit or deletion, and has not refused it.
     package func waits(_ name: String) throws -> Bool {
-        if let alias = try alias(of: name), !alias.isDropped { return true }
+        if try isToDrop(name) { return true }
         guard let entry = try entry(named: name) else { return false }
         let isRefused =
             try connection.rows(

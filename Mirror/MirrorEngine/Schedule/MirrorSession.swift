@@ -99,7 +99,7 @@ public actor MirrorSession {
         let before = try store.store.lastTransactionNumber()
         let result: RoundResult
         do {
-            result = try await round(progress, bytesMax)
+            result = try await progress.heeded { try await self.round(progress, bytesMax) }
         } catch {
             noteFailure(error)
             // What ended the round is told, whatever contexts make of what it imported.

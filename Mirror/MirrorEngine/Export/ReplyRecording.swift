@@ -33,8 +33,11 @@ struct ReplyRecording {
     private var outranked: [(item: ExportBatch.Item, error: RecordError)] = []
     /// What was refused of the mirror's own upkeep, since the record is another user's.
     private var left: [(item: ExportBatch.Item, error: RecordError)] = []
-    /// Whether the service took what may have given up a natural key.
+    /// Whether the service took what may have given up a natural key, or room.
     private var mayHaveFreedKeys = false
+    private var hasFreedRoom = false
+    /// How many records did not fit into the user's quota.
+    private var unfitting = 0
 
     init(mirror: MirrorTransaction) { self.mirror = mirror }
 
@@ -52,6 +55,7 @@ struct ReplyRecording {
             switch result {
             case .record(let record):
                 mayHaveFreedKeys = mayHaveFreedKeys || item.operation.kind != .create
+                hasFreedRoom = hasFreedRoom || !item.subject.isUpsert
                 try accept(item, record)
             case .failure(let error):
                 guard !batch.missing.contains(item.operation.record.recordName) else { continue }
@@ -66,6 +70,11 @@ struct ReplyRecording {
         }
         try settleOutranked()
         if !left.isEmpty { try settleLeft() }
+        // What did not fit beside a deletion may fit behind it.
+        if hasFreedRoom {
+            outcome.refused -= unfitting
+            try mirror.ledger.forgetRefusals(.quotaExceeded)
+        }
         try mirror.ledger.logAnswer(toExport: batch.identifier)
         try advanceToken(reply)
         try mirror.ledger.finish()
@@ -181,6 +190,7 @@ struct ReplyRecording {
         default:
             guard try isAsItWasSent(item) else { return }
             outcome.refused += 1
+            if error.code.canonical == .quotaExceeded { unfitting += 1 }
             try mirror.ledger.keepRefusal(of: name, error)
         }
     }

@@ -64,6 +64,7 @@ struct RecordImport {
             }
         }
         deletionsAhead = DeletionsAhead(deletions)
+        if !deletions.isEmpty { try mirror.ledger.forgetRefusals(.quotaExceeded) }
         try applyObjects(holdsBack ? showable(objects) : objects)
         try flush()
         try resolveArrivals()

@@ -125,6 +125,20 @@ import Testing
         return try #require(await iterator.next())
     }
 
+    /// A schema that lacks a field is deployed by others, and nobody tells this device.
+    @Test(arguments: ["development", "production"])
+    func whatASchemaLacksIsSentAgainOnceInAnHour(environment: String) throws {
+        let device = try Device(3, service) { $0.scope.environment = environment }
+        try device.insert("Note", ["title": .text("n")])
+        device.refuseAll(.badRequest, "The schema of production does not have the field.")
+        #expect(try device.sync().refused == 1)
+        #expect(try device.mirrored.status()?.refusals.count == 1)
+        device.intercept = { _ in nil }
+        #expect(try device.sync().exported == 0)
+        device.clock.advance(seconds: 3_601)
+        #expect(try device.sync().exported == (environment == "production" ? 1 : 0))
+    }
+
     // MARK: What another made
 
     /// A role may have been given meanwhile; in one's own database nobody gives any.

@@ -24,8 +24,8 @@ extension RecordImport {
         }
         let ownName = try mirror.ledger.recordName(for: holder)
         guard let twin = try mirror.ledger.entry(named: ownName) else { return false }
-        let yields = try staysOut(arrival.record, besides: twin.base)
-        let stays = try staysOut(twin.base, besides: arrival.record)
+        let yields = try staysOut(arrival.met, besides: twin)
+        let stays = try staysOut(twin, besides: arrival.met)
         let adopts =
             try !stays
             && (yields || arrival.record.recordName < ownName || isKnownHereAlone(twin))
@@ -110,8 +110,8 @@ extension RecordImport {
 
     /// Whether of two objects that become one `entry` is the one that stays.
     private func keepsName(_ entry: RecordEntry, besides other: RecordEntry) throws -> Bool {
-        if try staysOut(entry.base, besides: other.base) { return true }
-        if try staysOut(other.base, besides: entry.base) { return false }
+        if try staysOut(entry, besides: other) { return true }
+        if try staysOut(other, besides: entry) { return false }
         let isAlone = try isKnownHereAlone(entry)
         return try isAlone == isKnownHereAlone(other)
             ? entry.recordName < other.recordName : !isAlone
@@ -188,7 +188,7 @@ extension RecordImport {
     private mutating func absorb(_ loser: RecordEntry, into survivor: RecordEntry) throws {
         mergedNames.areNew = true
         let isAlone = try isKnownHereAlone(loser)
-        let stays = try staysOut(survivor.base, besides: loser.base)
+        let stays = try staysOut(survivor, besides: loser)
         if stays { try keepOut(survivor.row) }
         try flush()
         try logAbsorbed(loser, into: survivor)

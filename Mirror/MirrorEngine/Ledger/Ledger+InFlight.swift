@@ -121,7 +121,8 @@ extension Ledger {
     /// in the public database, be sent again, once in an hour: room is made and roles are given
     /// elsewhere, and nobody tells this device. Of a share's permission it is told. After a deletion,
     /// and in a round that somebody asked for, what did not fit is sent at once.
-    package func retryRefused(in database: MirrorDatabase) throws {
+    /// What production refuses as it is goes likewise, since its schema may be deployed meanwhile.
+    package func retryRefused(in database: MirrorDatabase, of environment: String) throws {
         guard try mayHold(.refusals) else { return }
         let before = platform.clock.now().addingTimeInterval(-Self.refusalPauseSeconds)
         var codes = [
@@ -129,6 +130,7 @@ extension Ledger {
             ReplyRecording.refusedUploads,
         ]
         if database == .public { codes.append(.accessDenied) }
+        if environment != MirroredStore.standardEnvironment { codes.append(.badRequest) }
         for code in codes {
             try connection.run(
                 "DELETE FROM ADIPTYCHREFUSAL WHERE ZCODE = ? AND ZDATE <= ?",

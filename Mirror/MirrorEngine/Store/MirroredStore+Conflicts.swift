@@ -18,8 +18,7 @@ extension MirroredStore {
         try write { mirror in
             let isMirrored = try Ledger.exists(in: mirror.ledger.connection)
             if isMirrored { try noticeModel(mirror) }
-            let known = try isMirrored ? mirror.ledger.conflicts() : []
-            guard let conflict = known.first(where: { $0.id == id }) else {
+            guard let conflict = try isMirrored ? mirror.ledger.conflict(id) : nil else {
                 throw MirrorError(
                     .unknownConflict,
                     "There is no conflict \(id). 'diptych conflicts' lists those there are.")

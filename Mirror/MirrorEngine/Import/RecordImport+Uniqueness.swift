@@ -100,8 +100,8 @@ extension RecordImport {
             named: arrival.record.recordName)
     }
 
-    /// Whether nobody else can have heard of the object: the selection leaves it out, or it is yet to
-    /// be sent to the public database, where no user may drop another's name.
+    /// Whether nobody else can have heard of the object: the selection leaves it out, or it is yet
+    /// to be sent to the public database, where no user may drop another's name.
     private func isKnownHereAlone(_ entry: RecordEntry) throws -> Bool {
         try entry.base == nil
             && (mirror.settings.scope.isPublic || mirror.ledger.isOutside(entry.recordName))

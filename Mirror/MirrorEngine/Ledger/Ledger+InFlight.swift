@@ -119,9 +119,9 @@ extension Ledger {
     /// Lets what did not fit into the user's quota, met another record's natural key, named an
     /// asset that the service lacks or uploads that it did not take, or was not the user's to write
     /// in the public database, be sent again, once in an hour: room is made and roles are given
-    /// elsewhere, and nobody tells this device. Of a share's permission it is told. After a deletion,
-    /// and in a round that somebody asked for, what did not fit is sent at once.
-    /// What production refuses as it is goes likewise, since its schema may be deployed meanwhile.
+    /// elsewhere, and nobody tells this device. Of a share's permission it is told. After a
+    /// deletion, and in a round that somebody asked for, what did not fit is sent at once. What
+    /// production refuses as it is goes once in an hour, too: its schema may be deployed meanwhile.
     package func retryRefused(in database: MirrorDatabase, of environment: String) throws {
         guard try mayHold(.refusals) else { return }
         let before = platform.clock.now().addingTimeInterval(-Self.refusalPauseSeconds)

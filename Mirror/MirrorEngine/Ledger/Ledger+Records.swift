@@ -188,7 +188,8 @@ extension Ledger {
     }
 
     /// Notes that a row changed with the mirror's own upkeep: what was merged, or leads elsewhere
-    /// now. Where nobody's edit waits with it, it need not be sent: who made the record does it too.
+    /// now. Where nobody's edit waits with it, it need not be sent: who made the record does it,
+    /// too.
     func enqueueUpkeep(_ row: RowID) throws {
         let isEdited = try connection.rows(
             "SELECT 1 FROM ANSCKRECORDMETADATA WHERE ZENTITYID = ? AND ZENTITYPK = ? AND "

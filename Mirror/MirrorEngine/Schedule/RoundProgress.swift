@@ -5,8 +5,9 @@ public import Foundation
 /// `whole` counts both ways. What comes is known page by page, and what goes once the history was
 /// read, so totals grow; they are what was moved when the round has ended. Any thread.
 /// `whole.cancel()` ends the round after the step that it is at, with `CancellationError`, and a
-/// request that waits for its answer at once; nothing is lost by it. No text is set: what is shown is the app's to say. A round that moves nothing counts
-/// as one unit of `whole`, so that it ends finished.
+/// request that waits for its answer at once; nothing is lost by it. No text is set: what is shown
+/// is the app's to say. A round that moves nothing counts as one unit of `whole`, so that it ends
+/// finished.
 public struct RoundProgress: Sendable {
     public let whole = Progress(totalUnitCount: 1)
     public let importing = Progress(totalUnitCount: 0)

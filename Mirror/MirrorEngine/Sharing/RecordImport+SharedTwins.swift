@@ -5,9 +5,10 @@ internal import Stores
 /// Were the two to become one within the share, what hangs on the owner's would follow it there,
 /// for whoever guesses a key. So the owner's stays, outside, and takes the other in.
 extension RecordImport {
-    /// Whether the object called `name`, whose record `own` is (nil for one that is yet to be sent),
-    /// stays out of the share in which `other` is, because a participant made that one, whichever is
-    /// older: a guest may give an old one another key. All devices of the owner find the same.
+    /// Whether the object called `name`, whose record is `own` (nil for one that is yet to be
+    /// sent), stays out of the share in which `other` is, because a participant made that one,
+    /// whichever is older: a guest may give an old one another key. All devices of the owner find
+    /// the same.
     func staysOut(_ own: Record?, named name: String, besides other: Record?) throws -> Bool {
         guard !mirror.settings.isShared, own?.deleted != true, own?.parent == nil,
             own?.share == nil, let other, !other.deleted, other.parent != nil,

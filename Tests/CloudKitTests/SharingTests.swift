@@ -246,6 +246,26 @@ import Testing
         #expect(try world.phone.texts("Note") == ["map", "tickets"])
     }
 
+    /// Those had a place in the share that ended.
+    @Test func linksComeWithWhatIsSharedASecondTime() async throws {
+        let world = try SharingWorld()
+        let share = try await world.open()
+        try await world.desk.container.endSharing(share, in: world.desk.store)
+        _ = try? await world.phone.container.sync()
+        #expect(try world.phone.texts("Note").isEmpty)
+        let context = world.desk.container.newBackgroundContext()
+        let id = try world.desk.id(of: "tickets")
+        let note = context.performAndWait { context.object(with: id) }
+        let (_, again, _) = try await world.desk.container.share([note], to: nil)
+        try await world.accept(try await world.invite(again, .readWrite), on: world.phone)
+        try await world.settle()
+        for device in [world.phone, world.tablet] {
+            try device.edit("tickets") { note, _ in
+                #expect((note.value(forKey: "labels") as? NSSet)?.count == 1)
+            }
+        }
+    }
+
     @Test func anObjectIsInOneShare() async throws {
         let world = try SharingWorld()
         let folder = try world.fill()

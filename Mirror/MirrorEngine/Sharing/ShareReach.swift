@@ -130,12 +130,18 @@ struct ShareReach {
         try sharePairs(of: name)
     }
 
-    /// Pairs go where their objects are. One may have come from a device that had not heard of it.
+    /// Pairs go where their objects are. One may have come from a device that had not heard of it,
+    /// or be where a share was that has ended.
     private func sharePairs(of name: String) throws {
         for pair in try mirror.ledger.pairs(of: name)
-        where !pair.needsDelete && pair.isUploaded && pair.base?.parent == nil {
+        where try !pair.needsDelete && pair.isUploaded && !hasPlace(pair) {
             try mirror.ledger.setPair(pair.key, isUploaded: false)
         }
+    }
+
+    private func hasPlace(_ pair: PairEntry) throws -> Bool {
+        guard let parent = pair.base?.parent else { return false }
+        return try roots.contains(ExactName(parent)) || self.parent(named: parent) != nil
     }
 
     /// What an object leads to, and what leads to it.

@@ -138,6 +138,47 @@ import Testing
         #expect(log.map(\.local) == [.string("mine")])
     }
 
+    /// What comes into the store while it waits was made for nobody, or for the owner whose share
+    /// it was.
+    @Test func whatLiesInAStoreThatWaitsGoesToNoOtherOwner() async throws {
+        let former = try await world.open()
+        let phone = world.phone
+        try await world.desk.container.endSharing(former, in: world.desk.store)
+        await #expect(throws: CKError.self) { _ = try await phone.container.sync() }
+        try phone.write("late", in: "Note")
+        try await accept(phone)
+        try await world.settle([phone, dora])
+        #expect(try dora.texts("Note") == ["hers"])
+        #expect(try phone.texts("Note") == ["hers"])
+        #expect(phone.container.furtherStores(of: phone.store).isEmpty)
+        let mirrored = try #require(phone.container.mirroredStore(of: phone.store))
+        let log = try mirrored.conflicts()
+        #expect(log.map(\.rule) == ["shareEnded"] && log.map(\.local) == [.string("late")])
+        // Nothing is lost by it.
+        try mirrored.restore(objectOfConflict: try #require(log.first).id)
+        try await world.settle([phone, dora])
+        #expect(try dora.texts("Note") == ["hers", "late"])
+    }
+
+    /// One round found the end while another waited for its turn.
+    @Test func noRoundTiesAStoreToAZoneThatWasLeft() async throws {
+        let former = try await world.open()
+        let phone = world.phone
+        let mirrored = try #require(phone.container.mirroredStore(of: phone.store))
+        try await world.desk.container.endSharing(former, in: world.desk.store)
+        await #expect(throws: CKError.self) { _ = try await phone.container.sync() }
+        let place = MirrorDestination(
+            service: try #require(phone.address).url.absoluteString,
+            container: NSPersistentCloudKitContainer.defaultContainerIdentifier)
+        let error = #expect(throws: MirrorError.self) {
+            _ = try mirrored.prepare(container: place.name)
+        }
+        #expect(error?.code == .shareEnded)
+        #expect(try MirroredStore.boundZone(of: phone.store) == nil)
+        try await accept(phone)
+        #expect(try phone.texts("Note") == ["hers"])
+    }
+
     @Test func invitationsOfSeveralOwnersAreAcceptedAtOnce() async throws {
         let folder = try world.fill()
         let (_, made, _) = try await world.desk.container.share([folder], to: nil)

@@ -118,9 +118,11 @@ extension NSPersistentCloudKitContainer {
 
     /// The zone of a store is shared no more: the store waits for another; one that the container
     /// made stays, with its log, until that zone is shared again.
-    final func shareEnded(_ identifier: String) {
-        guard let mirror = removeMirror(of: identifier) else { return }
+    final func shareEnded(_ mirror: StoreMirror) {
+        // A call that waited for its turn may come when the store has its next zone.
+        guard remove(mirror) else { return }
         mirror.stop()
+        let identifier = mirror.storeIdentifier
         let stores = persistentStoreCoordinator.persistentStores
         if let store = stores.first(where: { $0.identifier == identifier }), isFurther(store) {
             return

@@ -136,6 +136,15 @@ open class NSPersistentCloudKitContainer: NSPersistentContainer, @unchecked Send
         mirrors.withLock { $0.removeValue(forKey: identifier) }
     }
 
+    /// Whether it was the mirror of its store still.
+    final func remove(_ mirror: StoreMirror) -> Bool {
+        mirrors.withLock { mirrors in
+            guard mirrors[mirror.storeIdentifier] === mirror else { return false }
+            mirrors[mirror.storeIdentifier] = nil
+            return true
+        }
+    }
+
     private func begin(
         _ store: NSPersistentStore, _ options: NSPersistentCloudKitContainerOptions
     ) throws {
@@ -163,7 +172,7 @@ open class NSPersistentCloudKitContainer: NSPersistentContainer, @unchecked Send
         let identifier = store.identifier
         let mirror = try StoreMirror(
             store, options, at: address, zone: zone,
-            ended: { [weak self] in self?.shareEnded(identifier) },
+            ended: { [weak self] in self?.shareEnded($0) },
             stalled: { [weak self] since in self?.postStall(of: identifier, since: since) },
             report: { [weak self] event in self?.post(event) })
         let former = mirrors.withLock { mirrors in

@@ -61,6 +61,8 @@ package struct LedgerKey: Hashable, Sendable {
     package static let container = LedgerKey(text: "DiptychContainer")
     /// And in which of the container's environments.
     package static let environment = LedgerKey(text: "DiptychEnvironment")
+    /// The zone of another's that the store had last, and that closed.
+    static let leftZone = LedgerKey(text: "DiptychLeftZone")
     /// And for which user of which service.
     package static let user = LedgerKey(text: "DiptychUser")
     /// Set once the zone was read to its end for the first time.

@@ -3,6 +3,7 @@ internal import ObjectModel
 package import Persistence
 internal import Platform
 package import RecordWire
+internal import SQLiteDriver
 internal import SQLiteStore
 package import Stores
 
@@ -176,9 +177,33 @@ extension MirroredStore {
             var importing = try RecordImport(mirror: mirror)
             try importing.expelAll()
             try mirror.ledger.forgetSharedZone()
+            try mirror.ledger.set(.leftZone, to: .text(settings.zoneID.text))
             try mirror.ledger.finish()
         }
     }
+
+    /// Makes a store ready for a zone that waited for one since a share ended. What has come into
+    /// it meanwhile was not made for another owner: it leaves as all did then, into the log.
+    /// `isFirst`: whether no round of this session came before. Throws `.shareEnded` for a session
+    /// that had the zone: what it still wants would tie the store to a zone that is closed.
+    func takeZone(isFirst: Bool, _ mirror: MirrorTransaction) throws {
+        guard settings.isShared, try mirror.ledger.knownZone() == nil,
+            let left = try mirror.ledger.setting(.leftZone)?.string
+        else { return }
+        guard isFirst else { throw MirrorError.shareEnded(settings.zoneID) }
+        if !left.isExactly(settings.zoneID.text) {
+            try catchUp(mirror)
+            var importing = try RecordImport(mirror: mirror)
+            try importing.expelAll()
+            try mirror.ledger.forgetSharedZone()
+        }
+        try mirror.ledger.set(.leftZone, to: .null)
+    }
+}
+
+extension ZoneID {
+    /// Its two names as one text.
+    fileprivate var text: String { "\(ownerRecordName ?? "")/\(zoneName)" }
 }
 
 extension Record {

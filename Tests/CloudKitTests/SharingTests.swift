@@ -266,6 +266,31 @@ import Testing
         }
     }
 
+    /// The device that shares it hears of the deletion only then.
+    @Test func whatAnotherDeviceDeletedIsNotShared() async throws {
+        let world = try SharingWorld()
+        let folder = try world.fill()
+        try await world.settle([world.desk, world.laptop])
+        let laptop = world.laptop
+        let ids = [try laptop.id(of: "diary"), try laptop.id(of: "map")]
+        try world.desk.edit("diary") { note, context in context.delete(note) }
+        try await world.settle([world.desk])
+        let context = laptop.container.newBackgroundContext()
+        let notes = context.performAndWait { ids.map { context.object(with: $0) } }
+        let error = await #expect(throws: CKError.self) {
+            _ = try await laptop.container.share([notes[0]], to: nil)
+        }
+        #expect(error?.code == .unknownItem)
+        #expect(try await laptop.container.sync())
+        #expect(try laptop.container.fetchShares(in: nil).isEmpty)
+        // It keeps no others from being shared.
+        let (shared, share, _) = try await laptop.container.share(notes, to: nil)
+        #expect(shared.count == 4 && !shared.contains(ids[0]))
+        #expect(try await laptop.container.sync())
+        let (same, _, _) = try await world.desk.container.share([folder], to: share)
+        #expect(same.count == 4)
+    }
+
     @Test func anObjectIsInOneShare() async throws {
         let world = try SharingWorld()
         let folder = try world.fill()

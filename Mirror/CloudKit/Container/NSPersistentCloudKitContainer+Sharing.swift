@@ -36,7 +36,8 @@ extension NSPersistentCloudKitContainer {
     /// `share`: nil for a new one, else one of the store's; a new `CKShare(recordZoneID:)` shares
     /// the whole zone of the store, all its objects now and later. Throws `CKError`:
     /// `.alreadyShared` where an object is in another share, `.invalidArguments` for objects that
-    /// are not saved, or not of one mirrored store, `.permissionFailure` in a zone of another's.
+    /// are not saved, or not of one mirrored store, `.permissionFailure` in a zone of another's,
+    /// `.unknownItem` where another device deleted them all.
     public final func share(
         _ managedObjects: [NSManagedObject], to share: CKShare?
     ) async throws -> (Set<NSManagedObjectID>, CKShare, CKContainer) {

@@ -115,8 +115,9 @@ extension MirroredStore {
     }
 
     /// Puts objects below the root of a share, with all that is linked with them; the next export
-    /// tells it. Returns all of these. Throws `MirrorError` (`.alreadyShared`) where one is in
-    /// another share. Cost: a look at the links of each.
+    /// tells it. Returns all of these, without what was deleted. Throws `MirrorError`:
+    /// `.alreadyShared` where one is in another share, `.objectDeleted` where none is there. Cost:
+    /// a look at the links of each.
     package func share(_ rows: [RowID], below root: String) throws -> Set<RowID> {
         try write { mirror in
             try makeLedger(mirror)

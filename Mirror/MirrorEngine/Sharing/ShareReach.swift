@@ -71,11 +71,17 @@ struct ShareReach {
         }
     }
 
-    /// Puts objects below `root`, with all that is linked with them. Returns all of these. Throws
-    /// `MirrorError` (`.alreadyShared`) where one is in another share.
+    /// Puts objects below `root`, with all that is linked with them. Returns all of these. What
+    /// was deleted is passed over. Throws `MirrorError`: `.alreadyShared` where one is in another
+    /// share, and `.objectDeleted` where none is there.
     func share(_ rows: [RowID], below root: String) throws -> Set<RowID> {
         var found = Set<RowID>()
-        var waiting = rows
+        // A name for what is gone would wait for ever to be sent.
+        var waiting = try rows.filter { try mirror.store.row($0) != nil }
+        guard !waiting.isEmpty || rows.isEmpty else {
+            throw MirrorError(
+                .objectDeleted, "Nothing of what is to be shared is there: it was deleted.")
+        }
         while let row = waiting.popLast() {
             guard found.insert(row).inserted else { continue }
             if let other = try parent(of: row), !other.isExactly(root) {

@@ -136,6 +136,49 @@ import Testing
         let store = try #require(phone.container.furtherStores(of: phone.store).first)
         let log = try #require(try MirroredStore.known(of: store)).conflicts()
         #expect(log.map(\.local) == [.string("mine")])
+        // The container finds it too.
+        let found = try #require(phone.container.mirroredStore(of: store))
+        #expect(try found.conflicts().map(\.id) == log.map(\.id))
+        #expect(try phone.container.status(of: store)?.isInSync == false)
+    }
+
+    @Test func theLogOfAShareThatEndedIsThereWhenTheStoresAreLoaded() async throws {
+        do {
+            let device = try reopened("pad")
+            let ending = try await world.open()
+            try await accept(device)
+            try await world.settle([device])
+            try device.edit("map") { note, _ in note.setValue("mine", forKey: "text") }
+            try await world.desk.container.endSharing(ending, in: world.desk.store)
+            await #expect(throws: CKError.self) { _ = try await device.container.sync() }
+        }
+        let device = try reopened("pad")
+        let store = try #require(device.container.furtherStores(of: device.store).first)
+        let found = try #require(device.container.mirroredStore(of: store))
+        #expect(try found.conflicts().map(\.local) == [.string("mine")])
+    }
+
+    /// Objects that wait for a share are on this device alone.
+    @Test func aStoreWithObjectsThatWaitsForAShareIsNotEqual() async throws {
+        let carla = world.carla
+        try carla.write("first", in: "Note")
+        #expect(try await !carla.container.sync())
+        try carla.edit("first") { note, context in context.delete(note) }
+        #expect(try await carla.container.sync())
+        try await world.open()
+        let phone = world.phone
+        try await accept(phone)
+        try await dora.container.endSharing(share, in: dora.store)
+        await #expect(throws: CKError.self) { _ = try await phone.container.sync() }
+        #expect(try await phone.container.sync())
+        let further = try #require(phone.container.furtherStores(of: phone.store).first)
+        let context = phone.container.newBackgroundContext()
+        try context.performAndWait {
+            let note = NSEntityDescription.insertNewObject(forEntityName: "Note", into: context)
+            context.assign(note, to: further)
+            try context.save()
+        }
+        #expect(try await !phone.container.sync())
     }
 
     /// What comes into the store while it waits was made for nobody, or for the owner whose share

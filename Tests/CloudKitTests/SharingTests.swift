@@ -291,6 +291,53 @@ import Testing
         #expect(same.count == 4)
     }
 
+    /// Two of its owner's devices put it into shares before either had heard of the other's.
+    @Test func anObjectStaysInTheShareThatTheServiceHeardOfFirst() async throws {
+        let world = try SharingWorld()
+        let folder = try world.fill()
+        let (desk, laptop) = (world.desk, world.laptop)
+        try await world.settle([desk, laptop])
+        let diary = try laptop.id(of: "diary")
+        let context = laptop.container.newBackgroundContext()
+        let note = context.performAndWait { context.object(with: diary) }
+        let (_, other, _) = try await laptop.container.share([note], to: nil)
+        let mirrored = try #require(laptop.container.mirroredStore(of: laptop.store))
+        let root = try #require(try mirrored.shares().first?.sharedRoot)
+        let map = try laptop.id(of: "map")
+        let shared = try mirrored.share([try #require(map.rowID)], below: root)
+        #expect(shared.count == 4)
+        let (_, first, _) = try await desk.container.share([folder], to: nil)
+        #expect(first.recordID != other.recordID)
+        try await world.settle([laptop, desk])
+        for device in [laptop, desk] {
+            let id = try device.id(of: "map")
+            let found = try device.container.fetchShares(matching: [id])[id]
+            #expect(found?.recordID == first.recordID)
+            #expect(try device.container.status(of: device.store)?.isInSync == true)
+        }
+    }
+
+    /// Also where the container mirrors it only then.
+    @Test func nothingRunsByItselfDuringAPause() async throws {
+        let world = try SharingWorld()
+        let folder = try world.fill()
+        let (_, share, _) = try await world.desk.container.share([folder], to: nil)
+        let invited = try await world.invite(share, .readWrite)
+        let device = try world.service.container(
+            "own", runsByItself: true, of: world.phone.address,
+            model: SharingWorld.model
+        ) { $0.databaseScope = .shared }
+        func state() throws -> MirrorActivity.State? {
+            try device.container.status(of: device.store)?.activity?.state
+        }
+        device.container.pause()
+        try await world.accept(invited, on: device)
+        #expect(try await eventually { try state() != nil })
+        #expect(try state() == .paused)
+        device.container.resume()
+        #expect(try await eventually { try state() == .running })
+    }
+
     @Test func anObjectIsInOneShare() async throws {
         let world = try SharingWorld()
         let folder = try world.fill()

@@ -309,6 +309,10 @@ import Testing
         let (_, first, _) = try await desk.container.share([folder], to: nil)
         #expect(first.recordID != other.recordID)
         try await world.settle([laptop, desk])
+        let error = #expect(throws: MirrorError.self) {
+            try mirrored.checkShared(shared, below: root)
+        }
+        #expect(error?.code == .alreadyShared)
         for device in [laptop, desk] {
             let id = try device.id(of: "map")
             let found = try device.container.fetchShares(matching: [id])[id]

@@ -301,6 +301,7 @@ extension NSPersistentCloudKitContainer {
             guard let root = stored.rootName else { throw CKError.unexpected }
             let shared = try mirror.session.store.share(rows, below: root)
             _ = try await mirror.sync()
+            try mirror.session.store.checkShared(shared, below: root)
             return (Set(shared.map(store.id(for:))), stored, container)
         } catch {
             // A share that was made for these objects alone is of no use.

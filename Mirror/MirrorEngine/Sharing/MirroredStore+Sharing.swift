@@ -128,6 +128,15 @@ extension MirroredStore {
         }
     }
 
+    /// Throws `MirrorError` (`.alreadyShared`) where one of the objects that were put below a root
+    /// came into another share meanwhile, by another device of the owner's.
+    package func checkShared(_ rows: Set<RowID>, below root: String) throws {
+        try read { mirror in
+            let reach = try ShareReach(mirror: mirror)
+            for row in rows.sorted() { try reach.check(row, below: root) }
+        }
+    }
+
     /// What the signed-in user may do with an object of a zone that others own; nil where nothing
     /// is known of it, or the zone is the user's own.
     package func permission(of row: RowID?) throws -> ShareParticipant.Permission? {

@@ -84,16 +84,20 @@ struct ShareReach {
         }
         while let row = waiting.popLast() {
             guard found.insert(row).inserted else { continue }
-            if let other = try parent(of: row), !other.isExactly(root) {
-                throw MirrorError(
-                    .alreadyShared,
-                    "One of the objects, or one that they are linked with, is in another share. "
-                        + "Share them with that one, or take the link out first.")
-            }
+            try check(row, below: root)
             waiting += try neighbours(of: row).filter { try !staysOut($0) }
         }
         for row in found.sorted() where try parent(of: row) == nil { try assign(root, to: row) }
         return found
+    }
+
+    /// Throws `MirrorError` (`.alreadyShared`) for an object that is in another share.
+    func check(_ row: RowID, below root: String) throws {
+        guard let other = try parent(of: row), !other.isExactly(root) else { return }
+        throw MirrorError(
+            .alreadyShared,
+            "One of the objects, or one that they are linked with, is in another share. "
+                + "Share them with that one, or take the link out first.")
     }
 
     /// The smallest name among the parents of the objects that one is linked with, so that all

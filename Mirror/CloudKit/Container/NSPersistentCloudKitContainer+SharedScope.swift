@@ -137,8 +137,10 @@ extension NSPersistentCloudKitContainer {
             while !Task.isCancelled {
                 guard let self else { return }
                 // A service that cannot be reached is asked again.
-                try? await self.bindAwaiting()
-                _ = await self.addFurtherStores()
+                if !self.isPaused.withLock({ $0 }) {
+                    try? await self.bindAwaiting()
+                    _ = await self.addFurtherStores()
+                }
                 try? await sleeper.sleep(seconds: 30)
             }
         }

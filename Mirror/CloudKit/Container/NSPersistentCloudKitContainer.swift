@@ -28,6 +28,8 @@ open class NSPersistentCloudKitContainer: NSPersistentContainer, @unchecked Send
     /// Held while a store is added for a further owner's zone.
     final let adding = Lock(())
     final let watching = Lock<(any RunningTask)?>(nil)
+    /// Holds for stores, too, whose mirroring begins during the pause.
+    final let isPaused = Lock(false)
     /// Hears of stores that leave the coordinator.
     final let removals = Lock<RemovalObserver?>(nil)
     /// Stores with options that could not be mirrored, by identifier.
@@ -181,7 +183,7 @@ open class NSPersistentCloudKitContainer: NSPersistentContainer, @unchecked Send
             return former
         }
         former?.stop()
-        mirror.run(by: runner, sleeper)
+        mirror.run(by: runner, sleeper) { isPaused.withLock { $0 } }
         return mirror
     }
 
@@ -253,11 +255,19 @@ open class NSPersistentCloudKitContainer: NSPersistentContainer, @unchecked Send
         return areEqual
     }
 
-    /// Rounds begin no more by themselves; saves go on and wait.
-    public final func pause() { for mirror in mirrors.withLock({ $0 }).values { mirror.pause() } }
+    /// Rounds begin no more by themselves, nor is the service asked for further shares; saves go on
+    /// and wait. It holds for stores, too, that are mirrored only then.
+    public final func pause() {
+        isPaused.withLock { $0 = true }
+        for mirror in mirrors.withLock({ $0 }).values { mirror.pause() }
+    }
 
     /// Ends a pause, with a round at once.
-    public final func resume() { for mirror in mirrors.withLock({ $0 }).values { mirror.resume() } }
+    public final func resume() {
+        isPaused.withLock { $0 = false }
+        for mirror in mirrors.withLock({ $0 }).values { mirror.resume() }
+        if watching.withLock({ $0 != nil }) { watchForShares() }
+    }
 
     /// How a mirrored store stands towards its service; nil for one that is not mirrored.
     public final func status(of store: NSPersistentStore) throws -> MirrorStatus? {

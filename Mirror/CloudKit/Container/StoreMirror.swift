@@ -145,7 +145,8 @@ final class StoreMirror: Sendable {
 
     // MARK: By itself
 
-    func run(by runner: any TaskRunner, _ sleeper: any Sleeper) {
+    /// `isPaused` is asked once whoever pauses would find the scheduler.
+    func run(by runner: any TaskRunner, _ sleeper: any Sleeper, isPaused: () -> Bool) {
         let scheduler = MirrorScheduler(
             session, watching: watching, plan: options.schedule, sleeper: sleeper,
             isMetered: { NSPersistentCloudKitContainer.networkIsMetered },
@@ -157,6 +158,7 @@ final class StoreMirror: Sendable {
                 if case .stalled(let since) = event { stalled(since) }
             })
         self.scheduler.withLock { $0 = scheduler }
+        if isPaused() { scheduler.pause() }
         scheduler.start(by: runner)
     }
 

@@ -16,11 +16,6 @@ struct AwaitingShare: Sendable {
     }
 
     var options: NSPersistentCloudKitContainerOptions { given.options }
-
-    /// The waiting store as it was mirrored before; nil where it never was, or cannot be read.
-    func former(of store: NSPersistentStore) -> MirroredStore? {
-        try? MirroredStore.known(of: store)
-    }
 }
 
 /// Options as they stood when they were given.
@@ -62,6 +57,24 @@ extension NSPersistentCloudKitContainer {
         }
         guard let name = options.zoneName, let owner = options.zoneOwnerName else { return nil }
         return ZoneID(zoneName: name, ownerRecordName: owner)
+    }
+
+    /// Whether a store has no zone, and takes one that is shared: any, or, where the container made
+    /// it beside another, the one that it had.
+    final func waits(_ store: NSPersistentStore) -> Bool {
+        guard mirror(of: store) == nil else { return false }
+        if awaiting.withLock({ $0[store.identifier] != nil }) { return true }
+        return isFurther(store) { first in
+            mirror(of: first) != nil || awaiting.withLock { $0[first.identifier] != nil }
+        } && (try? MirroredStore.boundZone(of: store)) == nil
+    }
+
+    /// Whether a store that waits for a share has objects, which are on this device alone.
+    final var areObjectsWaiting: Bool {
+        persistentStoreCoordinator.persistentStores.contains { store in
+            // Others than SQLite stores are never mirrored, which binding them tells.
+            waits(store) && (try? MirrorSession.hasObjects(in: store)) ?? false
+        }
     }
 
     /// Looks for zones for the stores that wait for one. Throws `CKError` for the first for which

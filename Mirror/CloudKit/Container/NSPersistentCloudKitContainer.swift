@@ -196,8 +196,9 @@ open class NSPersistentCloudKitContainer: NSPersistentContainer, @unchecked Send
     // MARK: By hand
 
     /// One round of every mirrored store, now. Returns whether all are equal with the service; a
-    /// store that could not be mirrored is not, nor is a container without any. Throws `CKError`
-    /// for the first store that failed; the others were synced all the same.
+    /// store that could not be mirrored is not, one that waits for a share with objects in it, nor
+    /// is a container without any. Throws `CKError` for the first store that failed; the others
+    /// were synced all the same.
     public final func sync() async throws -> Bool { try await each { try await $0.sync() } }
 
     /// As `sync()`, telling how far it is: each store is one unit of `progress`, whose total is
@@ -252,7 +253,7 @@ open class NSPersistentCloudKitContainer: NSPersistentContainer, @unchecked Send
             await run(further.added)
         }
         if let failure { throw failure }
-        return areEqual
+        return areEqual && !areObjectsWaiting
     }
 
     /// Rounds begin no more by themselves, nor is the service asked for further shares; saves go on
@@ -277,8 +278,8 @@ open class NSPersistentCloudKitContainer: NSPersistentContainer, @unchecked Send
     /// The store under mirroring, with its conflict log and its rules; nil for one that is not
     /// mirrored. A store whose share has ended keeps its log until it takes part in another.
     public final func mirroredStore(of store: NSPersistentStore) -> MirroredStore? {
-        mirror(of: store)?.session.store
-            ?? awaiting.withLock { $0[store.identifier]?.former(of: store) }
+        if let mirror = mirror(of: store) { return mirror.session.store }
+        return waits(store) ? try? MirroredStore.known(of: store) : nil
     }
 
     func mirror(of store: NSPersistentStore?) -> StoreMirror? {

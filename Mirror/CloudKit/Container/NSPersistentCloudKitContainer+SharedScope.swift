@@ -115,15 +115,21 @@ extension NSPersistentCloudKitContainer {
         }
     }
 
-    /// Begins to mirror a store of the shared database with a zone.
+    /// Begins to mirror a store of the shared database with a zone. Returns nil where the store, or
+    /// the zone, was taken while somebody asked the service.
     @discardableResult
     final func bind(
         _ store: NSPersistentStore, to zone: ZoneID, _ awaiting: AwaitingShare
-    ) throws -> StoreMirror {
+    ) throws -> StoreMirror? {
         do {
-            let mirror = try begin(store, awaiting.options, at: awaiting.address, zone: zone)
-            _ = self.awaiting.withLock { $0.removeValue(forKey: store.identifier) }
-            return mirror
+            return try adding.withLock { _ in
+                guard self.awaiting.withLock({ $0[store.identifier] != nil }),
+                    mirror(of: zone, near: store) == nil
+                else { return nil }
+                let mirror = try begin(store, awaiting.options, at: awaiting.address, zone: zone)
+                _ = self.awaiting.withLock { $0.removeValue(forKey: store.identifier) }
+                return mirror
+            }
         } catch {
             throw CKError(error)
         }

@@ -111,8 +111,10 @@ extension NSPersistentCloudKitContainer {
     /// that is added.
     private func room(for zone: ZoneID, _ store: NSPersistentStore) throws -> StoreMirror {
         if let known = mirror(of: zone, near: store) { return known }
-        if let waiting = awaiting.withLock({ $0[store.identifier] }) {
-            return try bind(store, to: zone, waiting)
+        if let waiting = awaiting.withLock({ $0[store.identifier] }),
+            let bound = try bind(store, to: zone, waiting)
+        {
+            return bound
         }
         guard let place = sharedPlace(of: store) else { throw CKError.unexpected }
         return try addStore(for: zone, beside: store, place.awaiting)

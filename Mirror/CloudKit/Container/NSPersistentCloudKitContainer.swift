@@ -25,7 +25,7 @@ open class NSPersistentCloudKitContainer: NSPersistentContainer, @unchecked Send
     private let mirrors = Lock<[String: StoreMirror]>([:])
     /// Stores of the shared database that wait for a share, by identifier.
     final let awaiting = Lock<[String: AwaitingShare]>([:])
-    /// Held while a store is added for a further owner's zone.
+    /// Held while a store is added for a further owner's zone, or one that waits takes a zone.
     final let adding = Lock(())
     final let watching = Lock<(any RunningTask)?>(nil)
     /// Holds for stores, too, whose mirroring begins during the pause.

@@ -61,10 +61,10 @@ package struct LedgerKey: Hashable, Sendable {
     package static let container = LedgerKey(text: "DiptychContainer")
     /// And in which of the container's environments.
     package static let environment = LedgerKey(text: "DiptychEnvironment")
-    /// The zone of another's that the store had last, and that closed.
-    static let leftZone = LedgerKey(text: "DiptychLeftZone")
     /// And for which user of which service.
     package static let user = LedgerKey(text: "DiptychUser")
+    /// The zone of another's that the store had last, and that closed.
+    static let leftZone = LedgerKey(text: "DiptychLeftZone")
     /// Set once the zone was read to its end for the first time.
     package static let initialImport = LedgerKey(text: "DiptychInitialImportCompleted")
     /// The service speaks without extensions.

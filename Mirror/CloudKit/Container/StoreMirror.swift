@@ -20,14 +20,14 @@ final class StoreMirror: Sendable {
     /// The record name of the signed-in user, once the service told it.
     private let user = Lock<String?>(nil)
     /// Called once the store's zone is shared no more.
-    private let ended: @Sendable () -> Void
+    private let ended: @Sendable (StoreMirror) -> Void
     /// Called once something has waited for too long.
     private let stalled: @Sendable (Date) -> Void
 
     init(
         _ store: NSPersistentStore, _ options: NSPersistentCloudKitContainerOptions,
         at address: RecordServiceAddress, zone: ZoneID?,
-        ended: @escaping @Sendable () -> Void,
+        ended: @escaping @Sendable (StoreMirror) -> Void,
         stalled: @escaping @Sendable (Date) -> Void,
         report: @escaping @Sendable (NSPersistentCloudKitContainer.Event) -> Void
     ) throws {
@@ -84,9 +84,13 @@ final class StoreMirror: Sendable {
 
     /// One round, reported as events. Throws `CKError`.
     func sync(
-        reporting progress: RoundProgress = RoundProgress(), bytesMax: Int64? = nil
+        reporting progress: RoundProgress = RoundProgress(), bytesMax: Int64? = nil,
+        isAskedFor: Bool = true
     ) async throws -> SyncSummary {
-        try await reported { try await session.sync(reporting: progress, bytesMax: bytesMax) }
+        try await reported {
+            try await session.sync(
+                reporting: progress, bytesMax: bytesMax, isAskedFor: isAskedFor)
+        }
     }
 
     /// Rounds until nothing waits that can go, reported as events. Throws `CKError`.
@@ -107,7 +111,7 @@ final class StoreMirror: Sendable {
                     events.keep(failure, in: session.store)
                 }
                 events.end(session.store, failure: failure)
-                if (error as? MirrorError)?.code == .shareEnded { ended() }
+                if (error as? MirrorError)?.code == .shareEnded { ended(self) }
                 throw failure
             }
         }
@@ -141,18 +145,20 @@ final class StoreMirror: Sendable {
 
     // MARK: By itself
 
-    func run(by runner: any TaskRunner, _ sleeper: any Sleeper) {
+    /// `isPaused` is asked once whoever pauses would find the scheduler.
+    func run(by runner: any TaskRunner, _ sleeper: any Sleeper, isPaused: () -> Bool) {
         let scheduler = MirrorScheduler(
             session, watching: watching, plan: options.schedule, sleeper: sleeper,
             isMetered: { NSPersistentCloudKitContainer.networkIsMetered },
             round: { [weak self] bytesMax in
                 guard let self else { throw CancellationError() }
-                return try await sync(bytesMax: bytesMax)
+                return try await sync(bytesMax: bytesMax, isAskedFor: false)
             },
             observe: { [stalled] event in
                 if case .stalled(let since) = event { stalled(since) }
             })
         self.scheduler.withLock { $0 = scheduler }
+        if isPaused() { scheduler.pause() }
         scheduler.start(by: runner)
     }
 

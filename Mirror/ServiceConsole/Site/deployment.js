@@ -98,8 +98,11 @@ function deployment(container, outcome, changed) {
     element("div", { class: "actions" }, button("See what would be added", look)), outcome];
 }
 
-/** Puts a container's schema into `body`. What is typed there stays while the rest changes. */
-export async function containerSchema(body, context, place) {
+/**
+ * Puts a container's schema into `body`, if `isNewest()` by then. What is typed there stays while the
+ * rest changes.
+ */
+export async function containerSchema(body, place, isNewest) {
     const text = element("pre", { tabindex: "0" });
     const fields = element("div", {});
     const outcomes = ["import", "deployment"].map(() => element("div", { "aria-live": "polite" }));
@@ -111,7 +114,7 @@ export async function containerSchema(body, context, place) {
         for (const outcome of outcomes) outcome.replaceChildren();
     };
     await show();
-    if (!context.isShown()) return;
+    if (!isNewest()) return;
     body.replaceChildren(
         element("details", { class: "panel" },
             element("summary", {}, `Text of ${place.environment}`), text),

@@ -147,6 +147,19 @@ export async function trying(work, place) {
     }
 }
 
+/**
+ * Numbers questions whose answers go to one place. Each call stands for a question, and returns
+ * what says whether it is still the newest; the answer of an older one is passed over.
+ */
+export function newestOnly() {
+    let newest = 0;
+    return () => {
+        newest += 1;
+        const own = newest;
+        return () => own === newest;
+    };
+}
+
 export function time(milliseconds) {
     if (!milliseconds) return "never";
     const date = new Date(milliseconds);

@@ -1,8 +1,8 @@
 // Users and tokens.
 
 import {
-    asked, button, bytes, checkbox, choice, confirmed, element, labelled, number, rowButton, shown,
-    table, tell, time, trying,
+    asked, button, bytes, checkbox, choice, confirmed, element, labelled, newestOnly, number,
+    rowButton, shown, table, tell, time, trying,
 } from "/console/elements.js";
 import { personView } from "/console/person.js";
 import { service } from "/console/service.js";
@@ -18,14 +18,27 @@ class People {
         this.containers = element("div", {});
         this.tokens = element("div", {});
         this.issue = element("div", {});
+        this.refreshing = newestOnly();
+        this.choosing = newestOnly();
     }
 
     async refresh() {
+        const [isNewest, isWanted] = [this.refreshing(), this.choosing()];
         const [users, tokens, containers, quotas] = await Promise.all([
             service.users(), service.tokens(), service.containers(), service.quotas(),
         ]);
+        if (!isNewest()) return;
         this.quotas = new Map(quotas.map((quota) => [quota.user, quota]));
         this.names = new Map(users.map((user) => [user.userRecordName, user.label]));
+        if (isWanted()) this.showUsers(users);
+        this.showTokens(tokens);
+        this.containers.replaceChildren(table("Containers", [
+            { title: "Container", cell: (name) => element("code", {}, name) },
+        ], containers, "There is no container."));
+        this.issue.replaceChildren(this.issueForm(users, containers));
+    }
+
+    showUsers(users) {
         this.users.replaceChildren(table("Users", [
             {
                 title: "Name", cell: (user) => button(user.label || "(no name)",
@@ -46,11 +59,6 @@ class People {
             { title: "", cell: (user) => rowButton("Quota",
                 user.label || user.userRecordName, () => this.changeQuota(user)) },
         ], users, "There is no user."));
-        this.showTokens(tokens);
-        this.containers.replaceChildren(table("Containers", [
-            { title: "Container", cell: (name) => element("code", {}, name) },
-        ], containers, "There is no container."));
-        this.issue.replaceChildren(this.issueForm(users, containers));
     }
 
     /** How much a user has, and may have where that was set. */
@@ -92,10 +100,13 @@ class People {
 
     /** The user in the place of the list. */
     open(user) {
+        const isWanted = this.choosing();
         return trying(async () => {
             const view = await personView(user, {
                 back: () => this.refresh(), changed: () => this.refresh(),
             });
+            // Another may have been opened since, whose password this one's form would set.
+            if (!isWanted()) return;
             this.users.replaceChildren(view);
             view.querySelector("h2").focus();
         });

@@ -1,7 +1,7 @@
 // What roles may do in the public database of a container, and who has them.
 
 import {
-    checkbox, choice, confirmed, element, labelled, rowButton, table, tell, trying,
+    checkbox, choice, confirmed, element, labelled, newestOnly, rowButton, table, tell, trying,
 } from "/console/elements.js";
 import { administration } from "/console/administration.js";
 import { service } from "/console/service.js";
@@ -118,14 +118,17 @@ class Roles {
 export async function roles(main, context) {
     const body = element("div", {});
     const containers = await trying(() => service.containers()) ?? [];
+    const choose = newestOnly();
     const open = (container) => trying(async () => {
+        const isNewest = choose();
+        body.replaceChildren();
         const [known, users, schema] = await Promise.all([
             administration.roles(container), service.users(),
             administration.schema(container, "development"),
         ]);
-        if (!context.isShown()) return;
+        if (!isNewest()) return;
         const roles = new Roles(container, users, schema.recordTypes.map((type) => type.name));
-        body.replaceChildren(...roles.parts());
+        body.replaceChildren(element("p", { class: "soft" }, `Of ${container}.`), ...roles.parts());
         roles.show(known);
     });
     const container = choice("container", containers, context.place.container);

@@ -9,14 +9,19 @@ extension RecordService {
     /// candidates, and at the names of all files.
     @discardableResult
     public func collectAssets() throws(RecordError) -> Int {
-        let now = assets.now
+        try collectAssets(at: assets.now)
+    }
+
+    /// Counts what is old from `now`, which the clock may be past.
+    @discardableResult
+    func collectAssets(at now: Int64) throws(RecordError) -> Int {
         let oldest = now - Int64(limits.assets.graceSeconds) * 1_000
         try assets.files.removeDeadIncoming()
         assets.parts?.removeOld(at: Date(timeIntervalSince1970: Double(now) / 1_000))
         var removed = 0
         let failure = prepareCollection(at: now)
         while true {
-            let slice = try collectSlice(now: now, before: oldest)
+            let slice = try collectSlice(before: oldest)
             removed += slice.removed
             guard slice.goesOn else { break }
         }
@@ -55,7 +60,7 @@ extension RecordService {
 
     /// Each candidate leaves the list: it goes, or is no candidate, or is looked at later.
     private func collectSlice(
-        now: Int64, before oldest: Int64
+        before oldest: Int64
     ) throws(RecordError) -> (removed: Int, goesOn: Bool) {
         try backend.write { transaction in
             try transaction.lockAssets()
@@ -69,7 +74,7 @@ extension RecordService {
                 } else if let until = try transaction.lastPromise(of: checksum), until > oldest {
                     try transaction.setAsset(checksum, idleSince: until)
                 } else if candidate.idleSince == 0 {
-                    try transaction.setAsset(checksum, idleSince: now)
+                    try transaction.setAsset(checksum, idleSince: self.assets.now)
                 } else {
                     try self.assets.remove(checksum)
                     try transaction.removeAsset(checksum)

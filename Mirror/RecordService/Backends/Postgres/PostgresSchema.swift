@@ -30,6 +30,7 @@ enum PostgresSchema {
         // A program of version 8 lets in tokens that have ended, and makes none that end.
         Migration(version: 9, worksWith: 2, statements: PostgresTables.tokenLives),
         Migration(version: 10, worksWith: 2, statements: PostgresTables.forgottenTokens),
+        Migration(version: 11, worksWith: 2, statements: PostgresTables.clockMark),
     ]
 
     static var version: Int64 { migrations.last?.version ?? 0 }

@@ -125,9 +125,11 @@ final class AssetStore: Sendable {
 
     /// Names the file that came in, counts it for its user, and gives a receipt for it, in one
     /// transaction. A bucket gets it afterwards, when the receipt keeps it from being collected,
-    /// and before anybody is told the receipt. Throws QUOTA_EXCEEDED.
+    /// and before anybody is told the receipt; `waited` grows by the milliseconds that it takes.
+    /// Throws QUOTA_EXCEEDED.
     func keep(
-        _ file: IncomingFile, _ checksum: AssetChecksum, for grant: AssetGrant
+        _ file: IncomingFile, _ checksum: AssetChecksum, for grant: AssetGrant,
+        _ waited: inout Int64
     ) throws(RecordError) -> RecordAsset {
         let receiptID = try bytes(Self.receiptBytes)
         let now = now
@@ -150,7 +152,11 @@ final class AssetStore: Sendable {
             if self.bucket == nil { try self.files.keep(file, as: checksum) }
             return receipt.asset
         }
-        try bucket?.keep(file, as: checksum)
+        if let bucket {
+            let began = self.now
+            defer { waited += max(0, self.now - began) }
+            try bucket.keep(file, as: checksum)
+        }
         return asset
     }
 

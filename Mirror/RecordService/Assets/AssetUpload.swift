@@ -52,6 +52,9 @@ public final class AssetUpload: @unchecked Sendable {
     /// Whether the whole is there after what comes; if not, that waits for the rest.
     public var isLast: Bool { span?.isLast ?? true }
 
+    /// How long a store of objects was waited for. The user has no part in that.
+    public private(set) var millisecondsAtStore: Int64 = 0
+
     /// Bytes that are there.
     public var size: Int64 { file.size }
 
@@ -87,7 +90,7 @@ public final class AssetUpload: @unchecked Sendable {
         // Where only the rows fail, the client need not send it again.
         isBroken = false
         do {
-            let asset = try store.keep(file, checksum, for: grant)
+            let asset = try store.keep(file, checksum, for: grant, &millisecondsAtStore)
             return store.dialect == .plain ? asset.withoutExtensions : asset
         } catch {
             isBroken = error.code != .tryAgainLater

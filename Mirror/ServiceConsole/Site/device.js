@@ -1,6 +1,8 @@
 // Lets a device in that shows a code.
 
-import { button, choice, element, labelled, newestOnly, tell, trying } from "/console/elements.js";
+import {
+    button, choice, element, labelled, newestOnly, tell, trying, userChoices,
+} from "/console/elements.js";
 import { service } from "/console/service.js";
 
 export async function device(main, context) {
@@ -30,8 +32,7 @@ export async function device(main, context) {
             let user;
             if (context.session.isAdministrator) {
                 const users = await service.users();
-                user = choice("user", users.map((each) =>
-                    [each.userRecordName, each.label || each.userRecordName]));
+                user = choice("user", userChoices(users));
             }
             if (!isNewest()) return;
             question.replaceChildren(element("div", { class: "panel" },

@@ -2,7 +2,7 @@
 
 import {
     asked, button, bytes, checkbox, choice, confirmed, element, labelled, newestOnly, number,
-    rowButton, shown, table, tell, time, trying,
+    onSubmit, rowButton, shown, table, tell, time, trying, userChoices,
 } from "/console/elements.js";
 import { personView } from "/console/person.js";
 import { service } from "/console/service.js";
@@ -146,9 +146,8 @@ class People {
     issueForm(users, containers) {
         const administrator = "";
         const form = element("form", { class: "panel", "aria-label": "New token" },
-            labelled("For", choice("user", users
-                .map((user) => [user.userRecordName, user.label || user.userRecordName])
-                .concat([[administrator, "an administrator"]]))),
+            labelled("For", choice("user",
+                userChoices(users).concat([[administrator, "an administrator"]]))),
             labelled("Container", choice("container", containers)),
             labelled("Called", element("input", { name: "label", required: true })),
             labelled("Days (0: no end)", element("input", {
@@ -156,19 +155,16 @@ class People {
                 placeholder: "as set",
             })),
             element("button", { class: "main" }, "Make tokens"));
-        form.addEventListener("submit", (event) => {
-            event.preventDefault();
+        onSubmit(form, async () => {
             const wish = Object.fromEntries(new FormData(form));
             if (wish.user === administrator) wish.user = wish.container = null;
             wish.days = wish.days === "" ? null : Number(wish.days);
-            trying(async () => {
-                const made = await service.issueToken(wish);
-                shown("New tokens", [
-                    ["App (ckAPIToken)", made.api], ["User (ckWebAuthToken)", made.user],
-                    ["Administrator", made.administrator],
-                ].filter(([, text]) => text));
-                await this.refresh();
-            });
+            const made = await service.issueToken(wish);
+            shown("New tokens", [
+                ["App (ckAPIToken)", made.api], ["User (ckWebAuthToken)", made.user],
+                ["Administrator", made.administrator],
+            ].filter(([, text]) => text));
+            await this.refresh();
         });
         return form;
     }
@@ -178,13 +174,9 @@ function addForm(title, name, work) {
     const form = element("form", { class: "panel", "aria-label": title },
         labelled(name, element("input", { name: "text", required: true })),
         element("button", {}, title));
-    form.addEventListener("submit", (event) => {
-        event.preventDefault();
-        const text = new FormData(form).get("text");
-        trying(async () => {
-            await work(text);
-            form.reset();
-        });
+    onSubmit(form, async () => {
+        await work(new FormData(form).get("text"));
+        form.reset();
     });
     return form;
 }

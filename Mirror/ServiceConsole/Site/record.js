@@ -34,6 +34,10 @@ async function modify(place, zone, operation) {
         zoneID: { zoneName: zone }, operations: [operation],
     });
     const result = answer.records[0];
+    if (result.serverErrorCode === "CONFLICT") {
+        throw new Error("Somebody else changed the record meanwhile; nothing was done. Find it "
+            + "anew first.");
+    }
     if (result.serverErrorCode) throw new Error(result.reason ?? result.serverErrorCode);
 }
 

@@ -1,7 +1,7 @@
 // Zones and records of one database: query, look, and a way to edit.
 
 import {
-    button, choice, element, labelled, newestOnly, table, time, trying,
+    button, choice, element, labelled, newestOnly, table, time, trying, userChoices,
 } from "/console/elements.js";
 import { placeText, service } from "/console/service.js";
 import { recordView } from "/console/record.js";
@@ -24,9 +24,7 @@ export async function placeForm(context, chosen) {
     let users = [];
     if (context.session.isAdministrator) {
         users = await trying(() => service.users()) ?? [];
-        form.append(labelled("User", choice("owner",
-            users.map((user) => [user.userRecordName, user.label || user.userRecordName]),
-            remembered.owner)));
+        form.append(labelled("User", choice("owner", userChoices(users), remembered.owner)));
     }
     form.append(element("button", { class: "main" }, "Open"));
     const choose = newestOnly();

@@ -55,6 +55,15 @@ import Testing
         #expect(service.child.wait() == 0)
     }
 
+    /// Else the first user who sends a picture is the first to hear of it.
+    @Test func aBucketThatCannotBeReachedIsToldAtTheStart() throws {
+        workshop.environment["AWS_ACCESS_KEY_ID"] = "x"
+        workshop.environment["AWS_SECRET_ACCESS_KEY"] = "y"
+        let service = try workshop.service(
+            "--assets", "s3://shelf/assets", "--assets-endpoint", "http://127.0.0.1:1")
+        wait("a word") { service.child.complaint.contains("store of objects") }
+    }
+
     // MARK: Settings
 
     private func settings(_ text: String) throws {

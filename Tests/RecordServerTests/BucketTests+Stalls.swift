@@ -75,6 +75,20 @@ extension BucketTests {
         return try Self.key(in: addresses[0].url)
     }
 
+    @Test func aProbeLeavesNothingAndTellsWhatFails() throws {
+        let service = try service()
+        #expect(service.probeAssets() && notices.withLock { $0.isEmpty })
+        #expect(bucket.names.isEmpty)
+        #expect(bucket.seen.map(\.method) == ["PUT", "HEAD", "DELETE"])
+        bucket.fail(0, 403)
+        #expect(!service.probeAssets())
+        bucket.state.withLock { $0.isGone = true }
+        #expect(!service.probeAssets())
+        #expect(notices.withLock { $0.count } == 2)
+        let folder = try RecordService(path: ":memory:", platform: platform)
+        #expect(folder.probeAssets())
+    }
+
     /// Its user could ask for nothing else for a while, not for records either.
     @Test func theTimeThatTheStoreTakesIsNotItsUsers() throws {
         let clock = clock

@@ -48,6 +48,19 @@ extension RecordService {
         return failure
     }
 
+    /// Looks whether a bucket takes, gives and removes; the log says where it does not. Returns
+    /// whether all is well, as it is with a folder. Call it at the start and once a day. Cost: three
+    /// requests to the store, and its patience where it is silent.
+    @discardableResult
+    public func probeAssets() -> Bool {
+        do throws(RecordError) {
+            try assets.bucket?.probe(platform.randomness.next())
+            return true
+        } catch {
+            return false
+        }
+    }
+
     private func removeReceipts(
         before now: Int64, _ place: RowPlace
     ) throws(RecordError) -> Bool {

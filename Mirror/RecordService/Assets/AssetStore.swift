@@ -19,6 +19,8 @@ final class AssetStore: Sendable {
     private let platform: Environment
     private let secret = Lock<[UInt8]?>(nil)
     private let incoming = Lock(IncomingBytes())
+    /// Whether the other services on the database have another place.
+    let isElsewhere = Lock(false)
 
     private static let secretBytes = 32
     private static let receiptBytes = 16
@@ -103,6 +105,11 @@ final class AssetStore: Sendable {
         }
     }
 
+    /// Like no others.
+    func drawnWords() throws(RecordError) -> String {
+        Base64URL.text(try bytes(Self.secretBytes))
+    }
+
     private func bytes(_ count: Int) throws(RecordError) -> [UInt8] {
         do {
             return try secrets.bytes(count)
@@ -162,6 +169,7 @@ final class AssetStore: Sendable {
 
     /// The content of an asset; nil where it is gone.
     func open(_ checksum: AssetChecksum, size: Int64) throws(RecordError) -> AssetFile? {
+        try requireHome()
         guard let bucket else { return try files.open(checksum, size: size) }
         return try bucket.open(checksum, size: size)
     }
@@ -170,6 +178,7 @@ final class AssetStore: Sendable {
     func open(
         _ checksum: AssetChecksum, size: Int64, range: Range<Int64>?
     ) throws(RecordError) -> AssetBody? {
+        try requireHome()
         guard let bucket, let range else {
             return try open(checksum, size: size).map { .file($0) }
         }
@@ -178,6 +187,7 @@ final class AssetStore: Sendable {
 
     /// Whether `open` would find the content; a bucket tells it without its bytes.
     func holds(_ checksum: AssetChecksum, size: Int64) throws(RecordError) -> Bool {
+        try requireHome()
         guard let bucket else { return try files.open(checksum, size: size) != nil }
         return try bucket.holds(checksum, size: size)
     }

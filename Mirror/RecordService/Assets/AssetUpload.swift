@@ -26,6 +26,7 @@ public final class AssetUpload: @unchecked Sendable {
         self.store = store
         self.grant = grant
         span = nil
+        try store.requireHome()
         try Self.check(announced ?? 0, store.limits)
         file = try store.files.begin()
         if let announced { try reserve(announced) }
@@ -36,6 +37,7 @@ public final class AssetUpload: @unchecked Sendable {
         self.store = store
         self.grant = grant
         self.span = span
+        try store.requireHome()
         try Self.check(span.length, store.limits)
         file = try shelf.open(span, grant.partPlace)
         try reserve(span.length)

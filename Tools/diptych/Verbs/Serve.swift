@@ -192,7 +192,7 @@ struct Serve: Verb {
         if let file = announcement.file {
             try PrivateFile.write(notice.json.text + "\n", to: file)
         }
-        let forgetting = DailyForgetting(service, logbook)
+        let forgetting = DailyForgetting(service, isOfMany: place.isOfMany, logbook)
         await stop.wait()
         systemd.tell(.stopping)
         for source in hangUp { source.cancel() }

@@ -31,6 +31,7 @@ enum PostgresSchema {
         Migration(version: 9, worksWith: 2, statements: PostgresTables.tokenLives),
         Migration(version: 10, worksWith: 2, statements: PostgresTables.forgottenTokens),
         Migration(version: 11, worksWith: 2, statements: PostgresTables.clockMark),
+        Migration(version: 12, worksWith: 2, statements: PostgresTables.assetHome),
     ]
 
     static var version: Int64 { migrations.last?.version ?? 0 }

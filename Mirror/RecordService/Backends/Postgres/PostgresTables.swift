@@ -77,6 +77,14 @@ enum PostgresTables {
         """
     ]
 
+    /// Since version 12.
+    static let assetHome = [
+        """
+        CREATE TABLE asset_home(
+            one bigint PRIMARY KEY, checksum bytea NOT NULL, size bigint NOT NULL)
+        """
+    ]
+
     /// By which token those were asked for that are there is not known: they end.
     static let tokensOfCouriers = [
         "DELETE FROM couriers",

@@ -146,6 +146,28 @@ import Testing
         #expect(printed == "true false\n")
     }
 
+    /// A preview is of the text that stands there, or of none.
+    @Test func aPreviewOfAFormerTextIsNotShown() throws {
+        let printed = try SitePage.printed(
+            by: """
+                const { containerSchema } = await import("./deployment.js");
+                const shown = containerSchema(
+                    main, { container: "c", environment: "development" }, () => true);
+                await answer("/schemas/c/development", { text: "", recordTypes: [] });
+                await shown;
+                await send("Take in a schema", { text: "former" });
+                const text = main.all((each) => each.name === "textarea")[0];
+                text.value = "present";
+                text.listeners.input({});
+                await answer("/preview", { changes: ["+ former"] });
+                console.log(main.text.includes("+ former"));
+                await send("Take in a schema", { text: "present" });
+                await answer("/preview", { changes: ["+ present"] });
+                console.log(main.text.includes("+ present"));
+                """)
+        #expect(printed == "false\ntrue\n")
+    }
+
     /// Whoever types on has not looked at what the button would let in.
     @Test func theDeviceThatWasLookedAtIsLetIn() throws {
         let printed = try SitePage.printed(

@@ -88,6 +88,18 @@ import Testing
         #expect(fixture.service.forgetWhatIsOld().isEmpty)
     }
 
+    /// A machine that is off at weekends is no news, and still forgets.
+    @Test func shortRestsAreNotTold() throws {
+        let token = try token(days: 1)
+        for _ in 0..<15 {
+            for pause in [1, 1, 1, 1, 3] {
+                #expect(fixture.service.forgetWhatIsOld().isEmpty)
+                advance(days: pause)
+            }
+        }
+        #expect(code(token) == .authenticationFailed)
+    }
+
     /// As on a board before it has asked for the time.
     @Test func aStartUnderAClockThatIsBehindDelaysNothing() throws {
         let token = try token(days: 1)

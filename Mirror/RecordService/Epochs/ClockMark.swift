@@ -12,8 +12,10 @@ struct ClockMark {
     private(set) var seen: Int64
 
     private static let day: Int64 = 86_400_000
-    /// How far the clock may be from what is believed: less than anything old is kept for.
+    /// How far the clock may be from what is believed: less than a receipt of an upload is good for.
     private static let leapMax = 2 * day
+    /// Off for less, a machine is no news.
+    private static let toldMin = 15 * day
     /// How long a clock that leapt must go on before it is believed.
     private static let patience = 7 * day
     /// How far it may go on between two looks.
@@ -38,9 +40,11 @@ struct ClockMark {
         return true
     }
 
-    /// What whoever runs the service should know while the clock is not believed.
-    func doubt(at now: Int64) -> RecordError {
-        RecordError(
+    /// What whoever runs the service should know while the clock is not believed; nil where it is
+    /// not far off.
+    func doubt(at now: Int64) -> RecordError? {
+        guard abs(now - believed) >= Self.toldMin else { return nil }
+        return RecordError(
             .internalError,
             "The clock says \(Self.date(now)), but the newest time that the database knows is "
                 + "\(Self.date(believed)). Set the clock if it is wrong; if it is right, it is "

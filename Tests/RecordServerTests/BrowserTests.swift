@@ -108,6 +108,20 @@ import Testing
         #expect(stranger.code == .authenticationRequired && stranger.redirectURL == nil)
     }
 
+    /// Its clients open the page and wait for a token, which no page here hands back.
+    @Test func thePlainDialectNamesNoPageThatHandsNoTokenBack() throws {
+        let desk = try Desk(dialect: .plain) {
+            $0.annex = ServerAnnex(signInPath: "/console") { _ in nil }
+        }
+        desk.clock.advance(days: 31)
+        let tokens = "?ckAPIToken=\(desk.api)&ckWebAuthToken=\(desk.token.secret)"
+        for query in [tokens, "?ckAPIToken=\(desk.api)"] {
+            let answer = try desk.send("GET", Desk.callerPath + query)
+            let error = try WireCodec.decodeError(answer.body)
+            #expect(error.code == .authenticationRequired && error.redirectURL == nil)
+        }
+    }
+
     @Test func thePlainDialectCarriesTheNextTokenItself() throws {
         let desk = try Desk(dialect: .plain)
         desk.clock.advance(days: 21)

@@ -164,10 +164,12 @@ final class HTTPDaemon: Sendable {
         if let sender = proxies.sender(behind: peer, head.headers) {
             incoming.comes(from: sender.client)
         }
+        // What stands in an address may be fetched from a slow store: no fault of the client's.
+        connections.enter(.answering, UInt(bitPattern: connection))
         let step = incoming.takeHead(method: method, headers: head.headers, admit: admit)
-        if incoming.isStreamed {
-            connections.enter(.upload(received: 0), UInt(bitPattern: connection))
-        }
+        connections.enter(
+            incoming.isStreamed ? .upload(received: 0) : .body(received: 0),
+            UInt(bitPattern: connection))
         return step
     }
 

@@ -93,7 +93,11 @@ extension Router {
             },
             finish: {
                 let began = platform.clock.now()
-                defer { throttle.charge(.user(upload.userRecordName), since: began) }
+                defer {
+                    let waited = Double(upload.millisecondsAtStore) / 1_000
+                    throttle.charge(
+                        .user(upload.userRecordName), since: began.addingTimeInterval(waited))
+                }
                 guard upload.isLast else {
                     return finished(UploadHead.rest(at: upload.size), request, uuid)
                 }

@@ -295,9 +295,11 @@ package struct Router: Sendable {
         }
     }
 
-    /// Where the user of an app signs in; nil where it is the app's own token that is missing.
+    /// Where the user of an app signs in; nil where it is the app's own token that is missing. In
+    /// the plain dialect nil too: clients of CloudKit Web Services open such a page and wait until
+    /// it hands a token back, which the console does for nobody.
     private func signInPage(for request: HTTPRequest) -> String? {
-        guard let signInPath, AccessTokens(of: request, isPlain: isPlain).apiToken != nil,
+        guard !isPlain, let signInPath, AccessTokens(of: request, isPlain: isPlain).apiToken != nil,
             let address = request.serviceAddress(scheme: scheme)
         else { return nil }
         return address + signInPath

@@ -42,7 +42,11 @@ public final class CurlChannel: RecordChannel {
 
     public func send(_ request: RecordRequest) async throws -> RecordResponse {
         let round = RoundIdentifier.current
-        return try await onQueue { try self.perform(request, $0, round: round) }
+        let response = try await onQueue { try self.perform(request, $0, round: round) }
+        if request == .caller, case .caller(let reply) = response, userToken.value != nil {
+            user.withLock { $0 = $0 ?? reply }
+        }
+        return response
     }
 
     public func dialect() async throws -> ServiceDialect {
@@ -58,7 +62,6 @@ public final class CurlChannel: RecordChannel {
         if let known = user.withLock({ $0 }) { return known }
         guard userToken.value != nil else { return nil }
         guard case .caller(let reply) = try await send(.caller) else { return nil }
-        user.withLock { $0 = reply }
         return reply
     }
 

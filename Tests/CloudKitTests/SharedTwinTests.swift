@@ -47,4 +47,41 @@ import Testing
                 try device.texts("Note") == ["diary", "letter", "map of the coast", "tickets"])
         }
     }
+
+    /// The service heard of the guest's first.
+    @Test func norDoesAKeyOfWhatTheOwnerHasNotSentYet() async throws {
+        let world = try SharingWorld(hasUniqueLabels: true)
+        try await world.open()
+        try await world.settle()
+        try label("diary", "secret", on: world.desk)
+        try label("map", "secret", on: world.phone)
+        _ = try await world.phone.container.sync()
+        for _ in 0..<2 { try await world.settle() }
+        try expectNothingWasBroughtIn(world)
+    }
+
+    /// What the guest made is older than what the owner keeps.
+    @Test func norDoesAKeyThatAGuestsOlderObjectIsGiven() async throws {
+        let world = try SharingWorld(hasUniqueLabels: true)
+        try await world.open()
+        try label("map", "plain", on: world.phone)
+        try await world.settle()
+        try label("diary", "secret", on: world.desk)
+        try await world.settle()
+        try world.phone.edit("plain", in: "Label") { label, _ in
+            label.setValue("secret", forKey: "text")
+        }
+        for _ in 0..<2 { try await world.settle() }
+        try expectNothingWasBroughtIn(world)
+    }
+
+    private func expectNothingWasBroughtIn(_ world: SharingWorld) throws {
+        for device in [world.phone, world.tablet] {
+            #expect(try !device.texts("Note").contains("diary"))
+        }
+        for device in [world.desk, world.laptop] {
+            #expect(try device.texts("Note") == ["diary", "map", "tickets"])
+            #expect(try device.texts("Label") == ["secret", "urgent"])
+        }
+    }
 }

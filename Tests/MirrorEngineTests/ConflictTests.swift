@@ -3,6 +3,8 @@ import MirrorEngine
 import MirrorTestKit
 import ObjectModel
 import RecordWire
+import SQLiteDriver
+import SQLiteStore
 import Stores
 import Testing
 
@@ -23,6 +25,23 @@ import Testing
         let log = try world.b.mirrored.conflicts()
         #expect(log.map(\.property) == ["title"] && log.map(\.winner) == [winner])
         #expect(log.first?.local == .string("from b") && log.first?.remote == .string("from a"))
+    }
+
+    /// The log may have a million others; here one of them cannot be read.
+    @Test func aValueIsPutBackWithoutALookAtOtherLines() throws {
+        let world = try World()
+        try world.editBoth("title", .text("from a"), .text("from b"))
+        try world.editBoth("rating", .double(1), .double(2))
+        try world.settle()
+        let line = try #require(
+            try world.b.mirrored.conflicts().first { $0.property == "title" })
+        try world.b.store.write { transaction in
+            try transaction.connection.run(
+                "UPDATE ADIPTYCHCONFLICT SET ZLOCAL = x'FF' WHERE ZPROPERTY = 'rating'")
+        }
+        #expect(throws: MirrorError.self) { try world.b.mirrored.conflicts() }
+        try world.b.mirrored.resolve(conflict: line.id, taking: .remote)
+        #expect(try world.b.value(world.noteB, "title") == .text("from a"))
     }
 
     @Test func differentFieldsAreNoConflict() throws {

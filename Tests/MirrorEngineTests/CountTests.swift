@@ -45,6 +45,28 @@ import Testing
         }
     }
 
+    /// The log has numbers of then; what was counted since stays.
+    @Test func puttingBackOneSidesCountKeepsWhatCameSince() throws {
+        try a.set(note, "views", .integer(5))
+        try b.set(noteB(), "views", .integer(7))
+        for device in [b, a, b] { try device.sync() }
+        try expect(9, [a, b])
+        let line = try #require(
+            try a.mirrored.conflicts().last { $0.property == "views" && $0.winner == "merged" })
+        try b.set(noteB(), "views", .integer(19))
+        for device in [b, a] { try device.sync() }
+        // Without the two that were counted here, and with the ten that came since.
+        try a.mirrored.resolve(conflict: line.id, taking: .remote)
+        try expect(17, [a])
+        // Taking the same once more takes nothing further.
+        try a.mirrored.resolve(conflict: line.id, taking: .remote)
+        try expect(17, [a])
+        try a.mirrored.resolve(conflict: line.id, taking: .local)
+        try expect(15, [a])
+        for device in [a, b] { try device.sync() }
+        try expect(15, [a, b])
+    }
+
     /// What was counted before anybody named counts is in the value that was sent.
     @Test func aCountUponAStartWithoutANameIsCountedOnce() throws {
         let c = try Device(9, host.service)

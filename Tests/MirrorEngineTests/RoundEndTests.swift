@@ -51,6 +51,94 @@ import Testing
         #expect(try a.mirrored.status()?.isInSync == true)
     }
 
+    /// Lets the device be told that its user's quota is used up by what it makes and changes, until
+    /// something of that user's is deleted.
+    private func fillQuota(of device: Device) {
+        var isFull = true
+        device.intercept = { request in
+            guard isFull, let operations = operations(request) else { return nil }
+            let isDeletion = operations.map { [.delete, .forceDelete].contains($0.kind) }
+            if isDeletion.contains(true) {
+                isFull = false
+                // Alone, so that what is refused beside it in the request is sent again.
+                guard isDeletion.allSatisfy({ $0 }) else { throw RecordError(.limitExceeded, "") }
+                return nil
+            }
+            let refusals = operations.map {
+                RecordResult.failure(
+                    RecordError(.quotaExceeded, "", recordName: $0.record.recordName))
+            }
+            return .records(RecordsReply(results: refusals))
+        }
+    }
+
+    @Test func aDeletionHereMakesRoomForWhatDidNotFit() throws {
+        let old = try a.insert("Note", ["title": .text("old")])
+        try a.sync()
+        try a.insert("Note", ["title": .text("new")])
+        fillQuota(of: a)
+        #expect(try a.sync().refused == 1)
+        try a.delete(old)
+        #expect(try a.sync().isInSync)
+        #expect(try a.mirrored.status()?.isInSync == true)
+        try b.sync()
+        #expect(try b.value(b.only("Note"), "title") == .text("new"))
+    }
+
+    @Test func aDeletionElsewhereMakesRoomForWhatDidNotFit() throws {
+        try a.insert("Note", ["title": .text("old")])
+        for device in [a, b] { try device.sync() }
+        try a.insert("Note", ["title": .text("new")])
+        fillQuota(of: a)
+        #expect(try a.sync().refused == 1)
+        try b.delete(b.only("Note"))
+        try b.sync()
+        a.intercept = { _ in nil }
+        #expect(try a.sync().exported == 1)
+        #expect(try a.mirrored.status()?.isInSync == true)
+    }
+
+    @Test(arguments: [true, false])
+    func whatDidNotFitIsSentAgainByHandAlone(isByHand: Bool) async throws {
+        try a.insert("Note", ["title": .text("new")])
+        fillQuota(of: a)
+        #expect(try a.sync().refused == 1)
+        let session = MirrorSession(
+            mirrored: a.mirrored, container: "test", channel: MeteredChannel(service: service))
+        let summary =
+            isByHand ? try await session.sync() : try await scheduledRound(of: session)
+        #expect(summary.exported == (isByHand ? 1 : 0))
+        #expect(summary.isInSync == isByHand)
+    }
+
+    /// The first round that a scheduler runs.
+    private func scheduledRound(of session: MirrorSession) async throws -> SyncSummary {
+        let (rounds, continuation) = AsyncStream<SyncSummary>.makeStream()
+        let scheduler = MirrorScheduler(
+            session,
+            observe: { event in
+                if case .round(let summary) = event { continuation.yield(summary) }
+            })
+        scheduler.start()
+        defer { scheduler.stop() }
+        var iterator = rounds.makeAsyncIterator()
+        return try #require(await iterator.next())
+    }
+
+    /// A schema that lacks a field is deployed by others, and nobody tells this device.
+    @Test(arguments: ["development", "production"])
+    func whatASchemaLacksIsSentAgainOnceInAnHour(environment: String) throws {
+        let device = try Device(3, service) { $0.scope.environment = environment }
+        try device.insert("Note", ["title": .text("n")])
+        device.refuseAll(.badRequest, "The schema of production does not have the field.")
+        #expect(try device.sync().refused == 1)
+        #expect(try device.mirrored.status()?.refusals.count == 1)
+        device.intercept = { _ in nil }
+        #expect(try device.sync().exported == 0)
+        device.clock.advance(seconds: 3_601)
+        #expect(try device.sync().exported == (environment == "production" ? 1 : 0))
+    }
+
     // MARK: What another made
 
     /// A role may have been given meanwhile; in one's own database nobody gives any.

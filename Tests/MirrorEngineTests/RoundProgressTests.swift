@@ -90,6 +90,17 @@ import Testing
         await #expect(throws: CancellationError.self) { try await round.value }
     }
 
+    @Test func cancellingTheProgressEndsARequestThatHangs() async throws {
+        let hanging = HangingChannel()
+        let session = session(hanging)
+        let progress = RoundProgress()
+        let round = Task { try await session.sync(reporting: progress) }
+        while !hanging.isAsked { try await Task.sleep(for: .milliseconds(5)) }
+        progress.whole.cancel()
+        await #expect(throws: CancellationError.self) { try await round.value }
+        #expect(!hanging.hasAnswered)
+    }
+
     // MARK: Names
 
     @Test func aRoundHasOneNameInAllItsRequestsAndEvents() async throws {
@@ -179,5 +190,20 @@ private final class AskingChannel: RecordChannel {
         }
         if case .modifyRecords = request { atModify() }
         return try service.handle(request, from: "device")
+    }
+}
+
+/// A service that says nothing for a long time.
+private final class HangingChannel: RecordChannel {
+    private let asked = Lock((isAsked: false, hasAnswered: false))
+
+    var isAsked: Bool { asked.withLock { $0.isAsked } }
+    var hasAnswered: Bool { asked.withLock { $0.hasAnswered } }
+
+    func send(_ request: RecordRequest) async throws -> RecordResponse {
+        asked.withLock { $0.isAsked = true }
+        try await Task.sleep(for: .seconds(20))
+        asked.withLock { $0.hasAnswered = true }
+        throw RecordError(.internalError, "Late.")
     }
 }

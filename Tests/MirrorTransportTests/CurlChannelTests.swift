@@ -24,6 +24,16 @@ private let me = RecordResponse.caller(CallerReply(userRecordName: "_me"))
         #expect(throws: TransportError.self) { try channel.sendBlocking(.caller) }
     }
 
+    @Test func whoHasHeardWhoCallsNeedNotAskAgain() async throws {
+        let server = try ScriptedServer(answer: Self.echo)
+        defer { withExtendedLifetime(server) {} }
+        let channel = try server.channel()
+        #expect(try await channel.send(.caller) == me)
+        let requests = channel.byteCount.requests
+        #expect(try await channel.caller()?.userRecordName == "_me")
+        #expect(channel.byteCount.requests == requests)
+    }
+
     @Test func aRequestIsAnsweredBothWaysOfWaiting() async throws {
         let server = try ScriptedServer(answer: Self.echo)
         defer { withExtendedLifetime(server) {} }

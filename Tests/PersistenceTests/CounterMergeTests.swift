@@ -82,6 +82,29 @@ import Testing
         #expect(try stage.stored == 17)
     }
 
+    /// What is undone is the own count, and what is done again too.
+    @Test(arguments: kinds) func undoingACountKeepsWhatOthersCounted(_ kind: StoreKind) throws {
+        let stage = try Stage(kind, .mergeByPropertyObjectTrump)
+        let manager = UndoManager()
+        manager.groupsByEvent = false
+        stage.other.undoManager = manager
+        manager.beginUndoGrouping()
+        stage.second.age += 2
+        manager.endUndoGrouping()
+        stage.bench.context.refresh(stage.first, mergeChanges: false)
+        stage.first.age += 5
+        try stage.bench.context.save()
+        try stage.other.save()
+        #expect(stage.second.age == 17)
+        stage.other.undo()
+        #expect(stage.second.age == 15)
+        stage.other.redo()
+        #expect(stage.second.age == 17)
+        stage.other.undo()
+        try stage.other.save()
+        #expect(try stage.stored == 15)
+    }
+
     /// A sum that the type cannot hold is not made.
     @Test(arguments: kinds) func anOverflowIsNotCounted(_ kind: StoreKind) throws {
         let stage = try Stage(kind, .mergeByPropertyObjectTrump)

@@ -190,8 +190,9 @@ open class NSPersistentCloudKitContainer: NSPersistentContainer, @unchecked Send
     public final func sync() async throws -> Bool { try await each { try await $0.sync() } }
 
     /// As `sync()`, telling how far it is: each store is one unit of `progress`, whose total is
-    /// set, with a child that counts records. Cancelling it ends the round that runs between two of
-    /// its steps; then `CKError.Code.operationCancelled` is thrown, and nothing is lost.
+    /// set, with a child that counts records. Cancelling it ends the round that runs, and a request
+    /// that waits for its answer; then `CKError.Code.operationCancelled` is thrown, and nothing is
+    /// lost.
     public final func sync(reporting progress: Progress) async throws -> Bool {
         return try await each { mirror in
             guard !progress.isCancelled else { throw CKError(CancellationError()) }

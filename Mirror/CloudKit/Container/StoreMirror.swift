@@ -84,9 +84,13 @@ final class StoreMirror: Sendable {
 
     /// One round, reported as events. Throws `CKError`.
     func sync(
-        reporting progress: RoundProgress = RoundProgress(), bytesMax: Int64? = nil
+        reporting progress: RoundProgress = RoundProgress(), bytesMax: Int64? = nil,
+        isAskedFor: Bool = true
     ) async throws -> SyncSummary {
-        try await reported { try await session.sync(reporting: progress, bytesMax: bytesMax) }
+        try await reported {
+            try await session.sync(
+                reporting: progress, bytesMax: bytesMax, isAskedFor: isAskedFor)
+        }
     }
 
     /// Rounds until nothing waits that can go, reported as events. Throws `CKError`.
@@ -147,7 +151,7 @@ final class StoreMirror: Sendable {
             isMetered: { NSPersistentCloudKitContainer.networkIsMetered },
             round: { [weak self] bytesMax in
                 guard let self else { throw CancellationError() }
-                return try await sync(bytesMax: bytesMax)
+                return try await sync(bytesMax: bytesMax, isAskedFor: false)
             },
             observe: { [stalled] event in
                 if case .stalled(let since) = event { stalled(since) }

@@ -31,8 +31,13 @@ struct ReplyRecording {
     private var taken: [String] = []
     /// What was refused because another record has its natural key.
     private var outranked: [(item: ExportBatch.Item, error: RecordError)] = []
-    /// Whether the service took what may have given up a natural key.
+    /// What was refused of the mirror's own upkeep, since the record is another user's.
+    private var left: [(item: ExportBatch.Item, error: RecordError)] = []
+    /// Whether the service took what may have given up a natural key, or room.
     private var mayHaveFreedKeys = false
+    private var hasFreedRoom = false
+    /// How many records did not fit into the user's quota.
+    private var unfitting = 0
 
     init(mirror: MirrorTransaction) { self.mirror = mirror }
 
@@ -50,6 +55,7 @@ struct ReplyRecording {
             switch result {
             case .record(let record):
                 mayHaveFreedKeys = mayHaveFreedKeys || item.operation.kind != .create
+                hasFreedRoom = hasFreedRoom || !item.subject.isUpsert
                 try accept(item, record)
             case .failure(let error):
                 guard !batch.missing.contains(item.operation.record.recordName) else { continue }
@@ -63,6 +69,12 @@ struct ReplyRecording {
             outcome.imported = importing.outcome
         }
         try settleOutranked()
+        if !left.isEmpty { try settleLeft() }
+        // What did not fit beside a deletion may fit behind it.
+        if hasFreedRoom {
+            outcome.refused -= unfitting
+            try mirror.ledger.forgetRefusals(.quotaExceeded)
+        }
         try mirror.ledger.logAnswer(toExport: batch.identifier)
         try advanceToken(reply)
         try mirror.ledger.finish()
@@ -174,9 +186,11 @@ struct ReplyRecording {
         case let code where code.isTransient:
             outcome.retryAfterSeconds = max(
                 outcome.retryAfterSeconds ?? 0, error.retryAfterSeconds ?? 1)
+        case .accessDenied where try isUpkeep(item): left.append((item, error))
         default:
             guard try isAsItWasSent(item) else { return }
             outcome.refused += 1
+            if error.code.canonical == .quotaExceeded { unfitting += 1 }
             try mirror.ledger.keepRefusal(of: name, error)
         }
     }
@@ -235,6 +249,36 @@ struct ReplyRecording {
             if isFreeSoon != true { outcome.refused += 1 }
             try mirror.ledger.keepRefusal(of: item.operation.record.recordName, error)
         }
+    }
+
+    /// Whether nobody here edited what was sent: every device makes the same of twins, and who may
+    /// write the records tells the service.
+    private func isUpkeep(_ item: ExportBatch.Item) throws -> Bool {
+        switch item.subject {
+        case .alias: true
+        case .object(let key, _):
+            try item.operation.kind == .update && mirror.ledger.isUpkeep(key: key)
+                && isAsItWasSent(item)
+        case .replay, .pair, .deletedObject, .deletedPair: false
+        }
+    }
+
+    private mutating func settleLeft() throws {
+        var importing = try RecordImport(mirror: mirror)
+        for (item, error) in left {
+            let name = item.result.recordName
+            guard case .object = item.subject else {
+                try mirror.ledger.leaveAlias(name)
+                continue
+            }
+            guard try isAsItWasSent(item), let entry = try mirror.ledger.entry(named: name),
+                try !importing.giveWay(entry)
+            else { continue }
+            outcome.refused += 1
+            try mirror.ledger.keepRefusal(of: name, error)
+        }
+        try importing.finishTakingBack()
+        outcome.imported += importing.outcome
     }
 
     /// Whether what was refused is still what waits for export. What was edited or deleted while it

@@ -34,6 +34,7 @@ extension RecordImport {
     mutating func applyDeletion(of record: Record) throws {
         guard let entry = try mirror.ledger.entry(named: record.recordName) else {
             try mirror.ledger.dropShare(record.recordName)
+            try mirror.ledger.noteLeftAliasDropped(record.recordName)
             // A record that could not be read here is gone.
             try dropAside(record.recordName)
             return try mirror.ledger.forgetRefusal(of: record.recordName)

@@ -9,11 +9,14 @@ extension RecordImport {
     /// Takes an object's edit back. Returns the slots that stay as they are: large values whose
     /// former content is at the service alone, and sealed ones without their key. Throws
     /// `UniquenessViolation` where another object has a former unique key by now.
-    mutating func takeBack(editOf entry: RecordEntry) throws -> [PropertySlot] {
+    mutating func takeBack(
+        editOf entry: RecordEntry, rule: String = ConflictEntry.handRule
+    ) throws -> [PropertySlot] {
         guard let base = entry.base, let row = try mirror.store.row(entry.row) else { return [] }
         let layout = try mirror.layout(of: row.id)
         let local = try mirror.state(of: row, named: entry.recordName)
-        var former = mirror.mapping.agreedState(of: base, entity: layout).adopting(local)
+        var former = try followed(
+            mirror.mapping.agreedState(of: base, entity: layout).adopting(local), local)
         _ = try fill(&former, nil)
         let edited = local.changes(from: former)
         let staying = edited.filter { slot in
@@ -25,7 +28,11 @@ extension RecordImport {
                 former.copy(slot, from: local)
                 continue
             }
-            try logTakenBack(slot, of: entry, layout, former: former, local: local)
+            var conflict = PropertyConflict(
+                slot: slot, property: slot.name(in: layout), rule: rule,
+                base: former.value(slot), local: local.value(slot), remote: former.value(slot))
+            conflict.take(.remote)
+            try log(conflict, layout, entry.recordName, by: entry.base?.modified)
         }
         try change(row.id, from: local, to: former, layout, named: entry.recordName)
         try flush()
@@ -40,15 +47,35 @@ extension RecordImport {
         return AssetStandIn(value) != nil
     }
 
-    private mutating func logTakenBack(
-        _ slot: PropertySlot, of entry: RecordEntry, _ layout: EntityLayout, former: ObjectState,
-        local: ObjectState
-    ) throws {
-        var conflict = PropertyConflict(
-            slot: slot, property: slot.name(in: layout), rule: ConflictEntry.handRule,
-            base: former.value(slot), local: local.value(slot), remote: former.value(slot))
-        conflict.take(.remote)
-        try log(conflict, layout, entry.recordName, by: entry.base?.modified)
+    /// A link that leads where the record's does, whose name stands for another's now, is no edit.
+    private func followed(_ former: ObjectState, _ local: ObjectState) throws -> ObjectState {
+        var result = former
+        for (slot, link) in former.toOnes.enumerated() {
+            guard let link, let here = local.toOnes[slot],
+                let row = try mirror.ledger.row(named: link.recordName),
+                try mirror.ledger.row(named: here.recordName) == row
+            else { continue }
+            result.toOnes[slot] = NamedLink(here.recordName, orderKey: link.orderKey)
+        }
+        return result
+    }
+
+    /// The service has the object as its user made it, and takes from here neither what a twin left
+    /// it nor where its links lead now: that is done by who may. Returns whether nothing waits of
+    /// it any more; what it had from the twin is in the log.
+    mutating func giveWay(_ entry: RecordEntry) throws -> Bool {
+        guard let base = entry.base, !base.deleted, let row = try mirror.store.row(entry.row),
+            try mirror.ledger.assignedParent(of: entry.recordName) == nil,
+            try mirror.ledger.foreign(of: row.id).isEmpty
+        else { return false }
+        let layout = try mirror.layout(of: row.id)
+        let former = mirror.mapping.agreedState(of: base, entity: layout)
+        guard try holder(of: former, layout, except: row.id) == nil,
+            try takeBack(editOf: entry, rule: Self.uniqueRule).isEmpty
+        else { return false }
+        try mirror.ledger.clearUpload(key: entry.key)
+        try mirror.ledger.forgetRefusal(of: entry.recordName)
+        return true
     }
 
     /// A pair that the service would not take goes, one that it would not give up is there again.

@@ -7,6 +7,9 @@ internal import Stores
 /// keeps its identity, relationships move to it, and the service drops the larger name. Every
 /// device computes alike; a name that one device alone knows gives way.
 extension RecordImport {
+    /// What the log calls it where an object loses to the one that it became one with.
+    static let uniqueRule = "unique"
+
     /// Merges a record whose unique key an object here has already. Returns false when there is
     /// none.
     mutating func settleTwin(_ arrival: Arrival) throws -> Bool {
@@ -21,8 +24,8 @@ extension RecordImport {
         }
         let ownName = try mirror.ledger.recordName(for: holder)
         guard let twin = try mirror.ledger.entry(named: ownName) else { return false }
-        let yields = try staysOut(arrival.record, besides: twin.base)
-        let stays = try staysOut(twin.base, besides: arrival.record)
+        let yields = try staysOut(arrival.met, besides: twin)
+        let stays = try staysOut(twin, besides: arrival.met)
         let adopts =
             try !stays
             && (yields || arrival.record.recordName < ownName || isKnownHereAlone(twin))
@@ -46,12 +49,14 @@ extension RecordImport {
             let hasMore = try !mirror.ledger.foreign(of: holder).isEmpty
             try mirror.ledger.setNeedsUpload(
                 hasMore || result.merged != arrival.state, key: twin.key)
+            // What the one here had is nobody's edit of the other.
+            try mirror.ledger.markUpkeep(holder)
         } else {
             try mirror.ledger.keepAlias(
                 arrival.record.recordName, mergedInto: twin.key, at: arrival.record.recordChangeTag)
             try mirror.keepForeign(
                 of: stays ? arrival.record.unshared : arrival.record, for: holder, isRenamed: true)
-            try mirror.enqueueUpload(holder)
+            try mirror.enqueueUpkeep(holder)
         }
         try keepTimes(of: arrival, named: name, merged: result.merged)
         arrived += [ownName, arrival.record.recordName]
@@ -95,16 +100,18 @@ extension RecordImport {
             named: arrival.record.recordName)
     }
 
-    /// Whether nobody else can have heard of the object: the selection leaves it out.
+    /// Whether nobody else can have heard of the object: the selection leaves it out, or it is yet
+    /// to be sent to the public database, where no user may drop another's name.
     private func isKnownHereAlone(_ entry: RecordEntry) throws -> Bool {
-        try entry.base == nil && mirror.ledger.isOutside(entry.recordName)
+        try entry.base == nil
+            && (mirror.settings.scope.isPublic || mirror.ledger.isOutside(entry.recordName))
             && mirror.ledger.lastInFlight(entry.recordName) == nil
     }
 
     /// Whether of two objects that become one `entry` is the one that stays.
     private func keepsName(_ entry: RecordEntry, besides other: RecordEntry) throws -> Bool {
-        if try staysOut(entry.base, besides: other.base) { return true }
-        if try staysOut(other.base, besides: entry.base) { return false }
+        if try staysOut(entry, besides: other) { return true }
+        if try staysOut(other, besides: entry) { return false }
         let isAlone = try isKnownHereAlone(entry)
         return try isAlone == isKnownHereAlone(other)
             ? entry.recordName < other.recordName : !isAlone
@@ -158,7 +165,7 @@ extension RecordImport {
                 twin.recordName, mergedInto: twin.key, at: twin.base?.recordChangeTag)
         }
         for (source, _) in try mirror.store.referrers(of: twin.row) {
-            try mirror.enqueueUpload(source)
+            try mirror.enqueueUpkeep(source)
         }
         for row in [twin.row] + owners.map(\.owner) { try mirror.comparePairs(of: row) }
     }
@@ -181,7 +188,7 @@ extension RecordImport {
     private mutating func absorb(_ loser: RecordEntry, into survivor: RecordEntry) throws {
         mergedNames.areNew = true
         let isAlone = try isKnownHereAlone(loser)
-        let stays = try staysOut(survivor.base, besides: loser.base)
+        let stays = try staysOut(survivor, besides: loser)
         if stays { try keepOut(survivor.row) }
         try flush()
         try logAbsorbed(loser, into: survivor)
@@ -199,7 +206,7 @@ extension RecordImport {
             of: stays ? loser.base?.unshared : loser.base, for: survivor.row, isRenamed: true)
         try moveForeign(from: loser, to: survivor.row)
         if try !mirror.ledger.foreign(of: survivor.row).isEmpty {
-            try mirror.enqueueUpload(survivor.row)
+            try mirror.enqueueUpkeep(survivor.row)
         }
         try mirror.ledger.moveAliases(from: loser.key, to: survivor.key)
         try mirror.ledger.removeEntry(loser)
@@ -272,7 +279,7 @@ extension RecordImport {
                 var update = RowUpdate(id: survivor.row)
                 update.toOnes = [(place, Link(source))]
                 changes.updates.append(update)
-                try mirror.enqueueUpload(survivor.row)
+                try mirror.enqueueUpkeep(survivor.row)
             } else {
                 link = nil
             }
@@ -281,7 +288,7 @@ extension RecordImport {
         update.toOnes = [(slot, link)]
         changes.updates.append(update)
         if link != nil { noteList(of: source, slot: slot, target: survivor.row) }
-        try mirror.enqueueUpload(source)
+        try mirror.enqueueUpkeep(source)
     }
 
     /// Gives the loser's pairs to the survivor, as far as it has the same relationships.
@@ -318,7 +325,7 @@ extension RecordImport {
         }
         guard let row = try mirror.ledger.row(named: record.recordName) else { return }
         try mirror.keepForeign(of: record, for: row, isRenamed: true)
-        if try !mirror.ledger.foreign(of: row).isEmpty { try mirror.enqueueUpload(row) }
+        if try !mirror.ledger.foreign(of: row).isEmpty { try mirror.enqueueUpkeep(row) }
         guard var state = try? mirror.mapping.storedState(of: record, entity: layout)
         else { return }
         _ = try fill(&state, nil)
@@ -340,7 +347,7 @@ extension RecordImport {
         let present = Set(lostState.changes(from: nil))
         for slot in lostState.changes(from: keptState) where present.contains(slot) {
             var conflict = PropertyConflict(
-                slot: slot, property: slot.name(in: layout), rule: "unique",
+                slot: slot, property: slot.name(in: layout), rule: Self.uniqueRule,
                 base: keptState.value(slot), local: keptState.value(slot),
                 remote: lostState.value(slot))
             conflict.take(.local)
@@ -353,7 +360,7 @@ extension RecordImport {
         of link: NamedLink?, _ slot: Int, _ layout: EntityLayout, _ name: String
     ) throws {
         var conflict = PropertyConflict(
-            slot: .toOne(slot), property: layout.toOnes[slot].name, rule: "unique",
+            slot: .toOne(slot), property: layout.toOnes[slot].name, rule: Self.uniqueRule,
             base: .link(link), local: .link(link), remote: .link(nil))
         conflict.take(.remote)
         try log(conflict, layout, name)

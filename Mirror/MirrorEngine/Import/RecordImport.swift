@@ -64,6 +64,7 @@ struct RecordImport {
             }
         }
         deletionsAhead = DeletionsAhead(deletions)
+        if !deletions.isEmpty { try mirror.ledger.forgetRefusals(.quotaExceeded) }
         try applyObjects(holdsBack ? showable(objects) : objects)
         try flush()
         try resolveArrivals()
@@ -157,7 +158,7 @@ struct RecordImport {
     /// Marks the objects for export whose records call a target by a former name.
     private mutating func sendNames() throws {
         for name in mergedNames.misnaming.sorted() {
-            if let row = try mirror.ledger.row(named: name) { try mirror.enqueueUpload(row) }
+            if let row = try mirror.ledger.row(named: name) { try mirror.enqueueUpkeep(row) }
         }
         mergedNames.misnaming = []
     }

@@ -77,6 +77,28 @@ extension Ledger {
             [.text(name)])
     }
 
+    /// Whether the service is still to drop the name for this device.
+    func isToDrop(_ name: String) throws -> Bool {
+        try connection.rows(
+            "SELECT 1 FROM ANSCKRECORDZONEMOVERECEIPT WHERE ZRECORDNAME = ? "
+                + "AND ZNEEDSCLOUDDELETE = 1", [.text(name)]
+        ).first != nil
+    }
+
+    /// The name is another user's: their device drops it, and nothing waits for that here.
+    func leaveAlias(_ name: String) throws {
+        try connection.run(
+            "UPDATE ANSCKRECORDZONEMOVERECEIPT SET ZNEEDSCLOUDDELETE = 2 WHERE ZRECORDNAME = ? "
+                + "AND ZNEEDSCLOUDDELETE = 1", [.text(name)])
+    }
+
+    /// Such a name was dropped.
+    func noteLeftAliasDropped(_ name: String) throws {
+        try connection.run(
+            "UPDATE ANSCKRECORDZONEMOVERECEIPT SET ZNEEDSCLOUDDELETE = 0 WHERE ZRECORDNAME = ? "
+                + "AND ZNEEDSCLOUDDELETE = 2", [.text(name)])
+    }
+
     /// Whether any name was merged into another here.
     package func hasAliases() throws -> Bool {
         try connection.value("SELECT 1 FROM ANSCKRECORDZONEMOVERECEIPT LIMIT 1") != nil
@@ -89,7 +111,7 @@ extension Ledger {
             "SELECT ZNEEDSCLOUDDELETE, ZRECORDMETADATA FROM ANSCKRECORDZONEMOVERECEIPT "
                 + "WHERE ZRECORDNAME = ?", [.text(name)]
         ).first
-        return row.map { ($0[0] != 1, $0[1].int64 ?? 0) }
+        return row.map { ($0[0].int64 ?? 0 == 0, $0[1].int64 ?? 0) }
     }
 
     /// The name stands for an object of its own again.

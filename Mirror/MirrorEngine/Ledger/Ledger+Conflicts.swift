@@ -142,11 +142,19 @@ extension Ledger {
 
     /// The log, newest last. Cost: O(lines).
     package func conflicts(waitingOnly: Bool = false) throws -> [ConflictEntry] {
+        try conflicts(waitingOnly ? "WHERE ZWINNER = 'waiting' " : "", [])
+    }
+
+    /// One line; nil where there is none. Cost: O(1).
+    func conflict(_ id: Int64) throws -> ConflictEntry? {
+        try conflicts("WHERE Z_PK = ? ", [.integer(id)]).first
+    }
+
+    private func conflicts(_ condition: String, _ values: [SQLiteValue]) throws -> [ConflictEntry] {
         var entries: [ConflictEntry] = []
-        let condition = waitingOnly ? "WHERE ZWINNER = 'waiting' " : ""
         try connection.forEachRow(
             "SELECT Z_PK, ZDATE, ZENTITY, ZRECORDNAME, ZPROPERTY, ZRULE, ZWINNER, ZBASE, ZLOCAL, "
-                + "ZREMOTE FROM ADIPTYCHCONFLICT \(condition)ORDER BY Z_PK"
+                + "ZREMOTE FROM ADIPTYCHCONFLICT \(condition)ORDER BY Z_PK", values
         ) { row in
             let local = try row.blob(at: 8).map(Self.decode)
             let remote = try row.blob(at: 9).map(Self.decode)

@@ -107,7 +107,7 @@ extension Ledger {
 
     /// Whether the service is still to hear of a record's edit or deletion, and has not refused it.
     package func waits(_ name: String) throws -> Bool {
-        if let alias = try alias(of: name), !alias.isDropped { return true }
+        if try isToDrop(name) { return true }
         guard let entry = try entry(named: name) else { return false }
         let isRefused =
             try connection.rows(
@@ -119,8 +119,10 @@ extension Ledger {
     /// Lets what did not fit into the user's quota, met another record's natural key, named an
     /// asset that the service lacks or uploads that it did not take, or was not the user's to write
     /// in the public database, be sent again, once in an hour: room is made and roles are given
-    /// elsewhere, and nobody tells this device. Of a share's permission it is told.
-    package func retryRefused(in database: MirrorDatabase) throws {
+    /// elsewhere, and nobody tells this device. Of a share's permission it is told. After a
+    /// deletion, and in a round that somebody asked for, what did not fit is sent at once. What
+    /// production refuses as it is goes once in an hour, too: its schema may be deployed meanwhile.
+    package func retryRefused(in database: MirrorDatabase, of environment: String) throws {
         guard try mayHold(.refusals) else { return }
         let before = platform.clock.now().addingTimeInterval(-Self.refusalPauseSeconds)
         var codes = [
@@ -128,6 +130,7 @@ extension Ledger {
             ReplyRecording.refusedUploads,
         ]
         if database == .public { codes.append(.accessDenied) }
+        if environment != MirroredStore.standardEnvironment { codes.append(.badRequest) }
         for code in codes {
             try connection.run(
                 "DELETE FROM ADIPTYCHREFUSAL WHERE ZCODE = ? AND ZDATE <= ?",

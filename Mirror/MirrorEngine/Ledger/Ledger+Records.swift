@@ -187,6 +187,35 @@ extension Ledger {
                 + "ANSCKRECORDMETADATA WHERE ZENTITYID = ? AND ZENTITYPK = ?)", Self.values(row))
     }
 
+    /// Notes that a row changed with the mirror's own upkeep: what was merged, or leads elsewhere
+    /// now. Where nobody's edit waits with it, it need not be sent: who made the record does it,
+    /// too.
+    func enqueueUpkeep(_ row: RowID) throws {
+        let isEdited = try connection.rows(
+            "SELECT 1 FROM ANSCKRECORDMETADATA WHERE ZENTITYID = ? AND ZENTITYPK = ? AND "
+                + "ZNEEDSUPLOAD = 1 AND ZPENDINGEXPORTCHANGETYPENUMBER IS NOT ?",
+            Self.values(row) + [.integer(Self.upkeepType)]
+        ).first
+        try enqueueUpload(row, transaction: 0)
+        if isEdited == nil { try markUpkeep(row) }
+    }
+
+    /// Notes that all that waits of a row is the mirror's own upkeep.
+    func markUpkeep(_ row: RowID) throws {
+        try connection.run(
+            "UPDATE ANSCKRECORDMETADATA SET ZPENDINGEXPORTCHANGETYPENUMBER = ? WHERE ZENTITYID = ? "
+                + "AND ZENTITYPK = ?", [.integer(Self.upkeepType)] + Self.values(row))
+    }
+
+    func isUpkeep(key: Int64) throws -> Bool {
+        try connection.value(
+            "SELECT ZPENDINGEXPORTCHANGETYPENUMBER FROM ANSCKRECORDMETADATA WHERE Z_PK = ?",
+            [.integer(key)])?.int64 == Self.upkeepType
+    }
+
+    /// A number of ours, for a line that waits with nobody's edit.
+    private static let upkeepType: Int64 = 3
+
     package func setNeedsUpload(_ needed: Bool, key: Int64) throws {
         try connection.run(
             "UPDATE ANSCKRECORDMETADATA SET ZNEEDSUPLOAD = ? WHERE Z_PK = ?",

@@ -27,7 +27,8 @@ public final class MirrorScheduler: Sendable {
     ) {
         course = ScheduleCourse(
             session, watching: channel, plan: plan, sleeper: sleeper, name: name,
-            isMetered: isMetered, round: round ?? { try await session.sync(bytesMax: $0) },
+            isMetered: isMetered,
+            round: round ?? { try await session.sync(bytesMax: $0, isAskedFor: false) },
             observe: observe)
     }
 

@@ -58,13 +58,17 @@ public actor MirrorSession {
     /// contexts are told of it, in each case.
     ///
     /// `progress` is kept up to date, and ends the round when it is cancelled. With `bytesMax` the
-    /// round ends early once its channel has moved so many bytes, and the status tells it.
+    /// round ends early once its channel has moved so many bytes, and the status tells it. One that
+    /// nobody asked for leaves what did not fit into the user's quota for an hour, unless something
+    /// is deleted.
     public func sync(
-        reporting progress: RoundProgress = RoundProgress(), bytesMax: Int64? = nil
+        reporting progress: RoundProgress = RoundProgress(), bytesMax: Int64? = nil,
+        isAskedFor: Bool = true
     ) async throws -> SyncSummary {
         await beginRound()
         defer { endRound() }
         try Task.checkCancellation()
+        if isAskedFor { try store.retryUnfitting() }
         let identifier = store.settings.platform.randomness.uuid().uuidString.lowercased()
         latest.withLock { $0 = LatestRound(identifier: identifier, progress: progress) }
         defer { latest.withLock { $0.progress = nil } }
@@ -99,7 +103,7 @@ public actor MirrorSession {
         let before = try store.store.lastTransactionNumber()
         let result: RoundResult
         do {
-            result = try await round(progress, bytesMax)
+            result = try await progress.heeded { try await self.round(progress, bytesMax) }
         } catch {
             noteFailure(error)
             // What ended the round is told, whatever contexts make of what it imported.

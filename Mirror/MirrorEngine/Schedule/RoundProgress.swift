@@ -4,18 +4,43 @@ public import Foundation
 ///
 /// `whole` counts both ways. What comes is known page by page, and what goes once the history was
 /// read, so totals grow; they are what was moved when the round has ended. Any thread.
-/// `whole.cancel()` ends the round between two of its steps, with `CancellationError`; nothing is
-/// lost by it. No text is set: what is shown is the app's to say. A round that moves nothing counts
-/// as one unit of `whole`, so that it ends finished.
+/// `whole.cancel()` ends the round after the step that it is at, with `CancellationError`, and a
+/// request that waits for its answer at once; nothing is lost by it. No text is set: what is shown
+/// is the app's to say. A round that moves nothing counts as one unit of `whole`, so that it ends
+/// finished.
 public struct RoundProgress: Sendable {
     public let whole = Progress(totalUnitCount: 1)
     public let importing = Progress(totalUnitCount: 0)
     public let exporting = Progress(totalUnitCount: 0)
     /// Ends a wait of the round early.
     let wake = WakeSignal()
+    /// Ends a request early.
+    private let end = WakeSignal()
 
     public init() {
-        whole.cancellationHandler = { [wake] in wake.send() }
+        whole.cancellationHandler = { [wake, end] in
+            wake.send()
+            end.send()
+        }
+    }
+
+    /// Does what is cancelled with the progress, as with the task.
+    func heeded<Value: Sendable>(
+        _ work: @escaping @Sendable () async throws -> Value
+    ) async throws -> Value {
+        try await withThrowingTaskGroup(of: Value?.self) { group in
+            group.addTask { try await work() }
+            group.addTask {
+                await end.wait()
+                return nil
+            }
+            defer { group.cancelAll() }
+            while let done = try await group.next() {
+                if let done { return done }
+                if whole.isCancelled { group.cancelAll() }
+            }
+            throw CancellationError()
+        }
     }
 
     func checkCancellation() throws {

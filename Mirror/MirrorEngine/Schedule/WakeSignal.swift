@@ -41,12 +41,17 @@ package final class WakeSignal: Sendable {
                     self.send()
                 } catch {}  // The wait is over, or the cancellation ends it below.
             }
-            await withTaskCancellationHandler {
-                await self.signalled()
-            } onCancel: {
-                self.send()
-            }
+            await self.wait()
             group.cancelAll()
+        }
+    }
+
+    /// Returns after a signal, or when the task is cancelled.
+    func wait() async {
+        await withTaskCancellationHandler {
+            await signalled()
+        } onCancel: {
+            send()
         }
     }
 

@@ -5,18 +5,22 @@ internal import Stores
 /// Were the two to become one within the share, what hangs on the owner's would follow it there,
 /// for whoever guesses a key. So the owner's stays, outside, and takes the other in.
 extension RecordImport {
-    /// Whether `own` stays out of the share in which `other` is, because a participant made that
-    /// one later. All devices of the owner find the same, by the service's stamps.
-    func staysOut(_ own: Record?, besides other: Record?) throws -> Bool {
-        guard !mirror.settings.isShared, let own, let other, !own.deleted, !other.deleted,
-            own.parent == nil, own.share == nil, other.parent != nil,
-            // What this device sent itself has no date of its making here.
-            let made = own.created ?? own.modified, let madeLater = other.created,
-            made.timestamp < madeLater.timestamp, let maker = madeLater.userRecordName,
-            let owner = try mirror.ledger.zoneOwner() ?? own.created?.userRecordName
+    /// Whether the object called `name`, whose record is `own` (nil for one that is yet to be
+    /// sent), stays out of the share in which `other` is, because a participant made that one,
+    /// whichever is older: a guest may give an old one another key. All devices of the owner find
+    /// the same.
+    func staysOut(_ own: Record?, named name: String, besides other: Record?) throws -> Bool {
+        guard !mirror.settings.isShared, own?.deleted != true, own?.parent == nil,
+            own?.share == nil, let other, !other.deleted, other.parent != nil,
+            let maker = other.created?.userRecordName,
+            let owner = try mirror.ledger.zoneOwner() ?? own?.created?.userRecordName
+                ?? mirror.ledger.userName()
         else { return false }
-        return try !maker.isExactly(owner)
-            && mirror.ledger.assignedParent(of: own.recordName) == nil
+        return try !maker.isExactly(owner) && mirror.ledger.assignedParent(of: name) == nil
+    }
+
+    func staysOut(_ own: RecordEntry, besides other: RecordEntry) throws -> Bool {
+        try staysOut(own.base, named: own.recordName, besides: other.base)
     }
 
     /// Lets the object stay out of shares whatever it is linked with, on all devices, until its

@@ -129,6 +129,9 @@ final class MirrorTransaction {
     /// Marks the row for export because the mirror itself changed it.
     func enqueueUpload(_ row: RowID) throws { try ledger.enqueueUpload(row, transaction: 0) }
 
+    /// As `enqueueUpload`, for what every device does by itself with what came.
+    func enqueueUpkeep(_ row: RowID) throws { try ledger.enqueueUpkeep(row) }
+
     /// Gives a property under the rule `latest` the time of an edit. Edits are told in the order in
     /// which they were saved: each gets a later time than those before.
     func noteEdit(of row: RowID, _ property: String, at date: Date) throws {

@@ -21,6 +21,13 @@ extension MirroredStore {
     }
 }
 
+extension Ledger {
+    /// The record name of the user for whom the store is mirrored; nil where nobody is known.
+    func userName() throws -> String? {
+        try setting(.user)?.string.map(MirrorUser.init(kept:))?.name
+    }
+}
+
 /// A user of one service.
 private struct MirrorUser: Equatable {
     /// Empty for one that does not say which it is.

@@ -18,8 +18,7 @@ extension MirroredStore {
         try write { mirror in
             let isMirrored = try Ledger.exists(in: mirror.ledger.connection)
             if isMirrored { try noticeModel(mirror) }
-            let known = try isMirrored ? mirror.ledger.conflicts() : []
-            guard let conflict = known.first(where: { $0.id == id }) else {
+            guard let conflict = try isMirrored ? mirror.ledger.conflict(id) : nil else {
                 throw MirrorError(
                     .unknownConflict,
                     "There is no conflict \(id). 'diptych conflicts' lists those there are.")
@@ -55,7 +54,11 @@ extension MirroredStore {
         let local = try mirror.state(of: row, named: entry.recordName)
         var state = local
         if let slot = layout.attributeSlot(conflict.property) {
-            state.attributes[slot] = try value(logged, of: conflict, slot, layout, mirror)
+            let asked = try value(logged, of: conflict, slot, layout, mirror)
+            state.attributes[slot] =
+                try recounted(
+                    conflict, slot, layout, from: local.attributes[slot], to: asked, mirror)
+                ?? asked
             guard AssetStandIn(state.attributes[slot]) == nil else {
                 throw MirrorError(
                     .unknownConflict,
@@ -84,6 +87,38 @@ extension MirroredStore {
         if let slot = layout.toOneSlot(conflict.property) {
             try OneToOneRepair(mirror: mirror).meet(row.id, slot)
         }
+    }
+
+    /// A counter goes by as much as the side that is asked for and the one that stood differ: what
+    /// was counted since stays. nil for what is no counter.
+    private func recounted(
+        _ conflict: ConflictEntry, _ slot: Int, _ layout: EntityLayout, from now: AttributeValue,
+        to asked: AttributeValue, _ mirror: MirrorTransaction
+    ) throws -> AttributeValue? {
+        guard mirror.settings.countedSlots[layout.number]?.contains(slot) == true else {
+            return nil
+        }
+        func logged(_ side: ConflictSide) throws -> AttributeValue {
+            let known = try mirror.ledger.value(ofConflict: conflict.id, side)
+            return try value(known, of: conflict, slot, layout, mirror)
+        }
+        let stood: AttributeValue? =
+            switch PropertyConflict.Winner(rawValue: conflict.winner) {
+            case .merged:
+                Combination.counter(
+                    base: try logged(.base), local: try logged(.local),
+                    remote: try logged(.remote))
+            case .local, .waiting: try logged(.local)
+            case .remote: try logged(.remote)
+            case nil: try ConflictSide(rawValue: conflict.winner).map(logged)
+            }
+        let type = layout.attributes[slot].attribute.attributeType
+        guard let stood,
+            case .integer(let sum) = Combination.counter(
+                base: stood, local: asked, remote: now),
+            AttributeCoding.range(of: type)?.contains(sum) ?? true
+        else { return nil }
+        return .integer(sum)
     }
 
     /// What the target of a logged link is called now. One that was discarded is put back only

@@ -40,7 +40,7 @@ extension MirroredStore {
         try write { mirror in
             guard try Ledger.exists(in: mirror.ledger.connection) else { throw Self.unknown(id) }
             try catchUp(mirror)
-            guard let line = try mirror.ledger.conflicts().first(where: { $0.id == id }) else {
+            guard let line = try mirror.ledger.conflict(id) else {
                 throw Self.unknown(id)
             }
             if try mirror.ledger.row(named: line.recordName) != nil {

@@ -183,6 +183,14 @@ extension MirroredStore {
         }
     }
 
+    /// Lets what did not fit into the user's quota be sent again: room may have been made.
+    func retryUnfitting() throws {
+        guard try read({ try Ledger.exists(in: $0.ledger.connection) }),
+            try read({ try $0.ledger.mayHold(.refusals) })
+        else { return }
+        try write { try $0.ledger.forgetRefusals(.quotaExceeded) }
+    }
+
     /// How many records wait for export. Cost: one look at the waiting lines.
     func pendingTotal() throws -> Int { try read { try $0.ledger.pendingCounts().total } }
 }

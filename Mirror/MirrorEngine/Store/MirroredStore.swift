@@ -139,7 +139,8 @@ public final class MirroredStore: Sendable {
             if let seen = try mirror.ledger.historyToken() { try mirror.keepHistory(after: seen) }
             try mirror.ledger.note(dialect)
             try mirror.ledger.dropOldConflicts()
-            try mirror.ledger.retryRefused(in: settings.database)
+            try mirror.ledger.retryRefused(
+                in: settings.database, of: settings.scope.environment)
             var zone = try mirror.ledger.zone(settings.zoneID)
             zone.client = dialect == .plain ? nil : try mirror.ledger.beginRound()
             zone.client?.wantsWriteIDs =

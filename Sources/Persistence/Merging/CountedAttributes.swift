@@ -6,7 +6,8 @@ internal import Stores
 /// The model says so, with the word `counter` under the key `MirrorMerge` in the userInfo of an
 /// attribute, or of its entity. What a save adds is then added to what the row has by now, where
 /// one of the policies by property, or a context that follows others' saves, would keep one side's
-/// number and undo the other's counts.
+/// number and undo the other's counts. What a context undoes of a count is what it added, too, and
+/// not what others did.
 extension NSManagedObject {
     private static let key = "MirrorMerge"
     private static let counter = "counter"

@@ -232,7 +232,10 @@ extension NSManagedObject {
         }
         for index in attributes.indices {
             let old = baseAttribute(index, eventBase)
-            if attributes[index] != old { change.attributes.append((index, old)) }
+            guard attributes[index] != old else { continue }
+            var number: AttributeValue?
+            if case .integer = attributes[index] { number = attributes[index] }
+            change.attributes.append((index, old, number))
         }
         for index in toOnes.indices {
             let old = baseToOne(index, eventBase)
@@ -267,7 +270,8 @@ struct EventChange {
 
 /// How an object's values are taken back.
 struct ObjectChange {
-    var attributes: [(slot: Int, old: AttributeValue)] = []
+    /// With what an integer became: one that counts goes back by as much as it went.
+    var attributes: [(slot: Int, old: AttributeValue, number: AttributeValue?)] = []
     var toOnes: [(slot: Int, old: NSManagedObjectID?)] = []
     var toManys: [(slot: Int, change: MemberChange)] = []
     var transients: [(key: String, old: Any?)] = []

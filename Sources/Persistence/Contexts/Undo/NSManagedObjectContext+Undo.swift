@@ -110,9 +110,13 @@ extension NSManagedObject {
         if isFault { fire() }
         if isFault { return postpone { $0.takeBack(change) } }
         let layout = shape.layout
-        for (slot, old) in change.attributes {
+        for (slot, old, number) in change.attributes {
+            // What others counted since is no part of what is taken back.
+            let counted = number.flatMap {
+                count(slot, own: old, former: $0, found: attributes[slot])
+            }
             changing(layout.attributes[slot].name) {
-                attributes[slot] = old
+                attributes[slot] = counted ?? old
                 extras?.transformed[slot] = nil
                 extras?.misfits[layout.attributes[slot].name] = nil
             }

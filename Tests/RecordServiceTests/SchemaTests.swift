@@ -90,6 +90,24 @@ import Testing
         #expect(try accounts.deploySchema(container: container).isEmpty)
     }
 
+    /// What belongs to sharing is every type's: no schema names it.
+    @Test(arguments: [ServiceDialect.extended, .plain])
+    func sharingNeedsNoFieldOfTheSchema(dialect: ServiceDialect) throws {
+        var world = try SharingFixture(dialect: dialect)
+        try world.anna.save(.note("learnt"))
+        try world.anna.service.accounts.deploySchema(container: container)
+        world = SharingFixture(inProduction: world)
+        try world.anna.createZone(ServiceFixture.zone)
+        let share = try world.shareRoot()
+        #expect(try world.accept(share, world.bert).error == nil)
+        #expect(try world.see(["root", "a", "b"], world.bert) == [nil, nil, nil])
+        // What comes later comes into the share, too.
+        let child = SharingFixture.child("c", of: "a")
+        #expect(
+            try world.anna.modify([RecordOperation(.create, child)])[0].error == nil)
+        #expect(try world.see(["c"], world.bert) == [nil])
+    }
+
     @Test func anImportAddsAndGrants() throws {
         let text = """
             DEFINE SCHEMA

@@ -82,7 +82,8 @@ final class FieldTypeSession {
         guard let type = schema[recordType] else {
             throw Self.undeployed("the record type \(recordType)")
         }
-        for (name, value) in fields {
+        // What belongs to sharing is in none either.
+        for (name, value) in fields where !SharingField.isReserved(name) {
             guard let wireName = value?.schemaType else { continue }
             guard let field = type[name] else {
                 throw Self.undeployed("the field \(name) of \(recordType)")

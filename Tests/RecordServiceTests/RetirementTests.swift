@@ -109,6 +109,8 @@ import Testing
         ])
         #expect(refused[0].error?.code == .badRequest)
         #expect(refused[0].error?.reason.contains("colour of Note is retired") == true)
+        let body = try refused[0].error.map { try WireCodec.encode($0) } ?? Data()
+        #expect(String(decoding: body, as: UTF8.self).contains(#""detail":"SCHEMA""#))
         #expect(refused[1].error == nil)
         let filter = RecordFilter(.field("colour"), .equals, .string("red"))
         let query = QueryRecords(

@@ -90,6 +90,7 @@ extension WireObject {
         var error = RecordError(
             RecordError.Code(rawValue: code), try string("reason") ?? "No reason was given.",
             recordName: try string("recordName"), zoneID: try zoneID())
+        error.detail = try string("detail").map(RecordError.Detail.init(rawValue:))
         error.uuid = try string("uuid")
         error.subscriptionID = try string("subscriptionID")
         error.retryAfterSeconds = try double("retryAfter")

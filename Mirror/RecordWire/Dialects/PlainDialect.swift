@@ -155,6 +155,7 @@ extension RecordError {
     public var withoutExtensions: RecordError {
         var plain = self
         plain.serverRecord = nil
+        plain.detail = nil
         switch code {
         case .changeTokenExpired, .instanceForked, .assetNotFound: plain.code = .badRequest
         case .recordDamaged: plain.code = .internalError

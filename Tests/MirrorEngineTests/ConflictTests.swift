@@ -35,7 +35,7 @@ import Testing
         try world.settle()
         let line = try #require(
             try world.b.mirrored.conflicts().first { $0.property == "title" })
-        try world.b.store.write { transaction in
+        _ = try world.b.store.write { transaction in
             try transaction.connection.run(
                 "UPDATE ADIPTYCHCONFLICT SET ZLOCAL = x'FF' WHERE ZPROPERTY = 'rating'")
         }

@@ -238,6 +238,23 @@ import Testing
         #expect(try a.mirrored.status()?.isInSync == true)
     }
 
+    /// A plain service has no word for it but that the request is bad; one of a single record that is
+    /// refused so ends the round.
+    @Test(arguments: [3, 0])
+    func whatAPlainServiceRefusesAsAWholeIsSentInHalves(takenMax: Int) throws {
+        let device = try Device(3, Device.service(.plain))
+        for index in 0..<20 { try device.insert("Note", ["views": .integer(Int64(index))]) }
+        device.intercept = { request in
+            guard let count = operations(request)?.count, count > takenMax else { return nil }
+            throw RecordError(.badRequest, "array 'operations' length is greater than max size")
+        }
+        let result = try device.sync()
+        #expect((result.error == nil) == (takenMax > 0))
+        #expect(result.exported == (takenMax > 0 ? 20 : 0) && result.refused == 0)
+        #expect(try device.mirrored.status()?.refusals.isEmpty == true)
+        #expect(try device.mirrored.status()?.isInSync == (takenMax > 0))
+    }
+
     @Test func oneRecordThatNoRequestHoldsIsPutAsideAndTheRestGoesOn() throws {
         for index in 0..<7 { try a.insert("Note", ["title": .text("n\(index)")]) }
         let huge = try a.insert("Note", ["title": .text("huge")])

@@ -159,6 +159,7 @@ extension RecordError {
         switch code {
         case .changeTokenExpired, .instanceForked, .assetNotFound: plain.code = .badRequest
         case .recordDamaged: plain.code = .internalError
+        case .limitExceeded where detail == .count: plain.code = .badRequest
         default: break
         }
         return plain

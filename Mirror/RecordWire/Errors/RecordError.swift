@@ -50,6 +50,8 @@ public struct RecordError: Error, Hashable, Sendable, CustomStringConvertible {
         /// What the container's schema says of record types and fields: once it says something
         /// else, the same request may succeed.
         public static let schema = Detail(rawValue: "SCHEMA")
+        /// A request names more things than are taken at once: its parts may succeed.
+        public static let count = Detail(rawValue: "COUNT")
     }
 
     public var code: Code
@@ -80,6 +82,13 @@ public struct RecordError: Error, Hashable, Sendable, CustomStringConvertible {
     public static func ofSchema(_ reason: String) -> RecordError {
         var error = RecordError(.badRequest, reason)
         error.detail = .schema
+        return error
+    }
+
+    /// A refusal of so many things in one request.
+    public static func ofCount(_ reason: String) -> RecordError {
+        var error = RecordError(.limitExceeded, reason)
+        error.detail = .count
         return error
     }
 

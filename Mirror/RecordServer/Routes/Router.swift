@@ -290,7 +290,7 @@ package struct Router: Sendable {
             if error.code == .authenticationRequired, error.redirectURL == nil {
                 error.redirectURL = signInPage(for: request)
             }
-            if isPlain { error = error.withoutExtensions }
+            if isPlain, error.detail == .count { error = error.withoutExtensions }
             return refused(error, status: error.code.httpStatus, uuid)
         default:
             failureLog?(uuid, error)

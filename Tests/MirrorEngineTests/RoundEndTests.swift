@@ -186,6 +186,26 @@ import Testing
         #expect(try b.rows("Note").count == 2)
     }
 
+    /// The record above it in a share was refused, and goes after a deployment.
+    @Test(arguments: [true, false])
+    func whatNamesARecordThatWasRefusedGoesLater(isByHand: Bool) async throws {
+        try a.insert("Note", ["title": .text("n")])
+        a.refuseAll(.validatingReferenceError, "The parent is not there.")
+        #expect(try a.sync().refused == 1)
+        a.intercept = { _ in nil }
+        #expect(try a.sync().exported == 0)
+        if isByHand {
+            let session = MirrorSession(
+                mirrored: a.mirrored, container: "test",
+                channel: MeteredChannel(service: service))
+            #expect(try await session.sync().exported == 1)
+        } else {
+            a.clock.advance(seconds: 3_601)
+            #expect(try a.sync().exported == 1)
+        }
+        #expect(try a.mirrored.status()?.isInSync == true)
+    }
+
     /// One that has no word of its own for it.
     @Test func whatProductionRefusesAsItIsGoesByHand() async throws {
         let device = try Device(3, service) { $0.scope.environment = "production" }

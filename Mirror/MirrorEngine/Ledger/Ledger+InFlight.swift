@@ -122,7 +122,8 @@ extension Ledger {
     /// in the public database, be sent again, once in an hour: room is made and roles are given
     /// elsewhere, and nobody tells this device. Of a share's permission it is told. After a
     /// deletion, and in a round that somebody asked for, what did not fit is sent at once. What the
-    /// schema does not take goes once in an hour, too: another may be deployed meanwhile.
+    /// schema does not take, and what is below such records, goes once in an hour, too: another may
+    /// be deployed meanwhile.
     package func retryRefused(in database: MirrorDatabase, of environment: String) throws {
         guard try mayHold(.refusals) else { return }
         let before = platform.clock.now().addingTimeInterval(-Self.refusalPauseSeconds)
@@ -146,11 +147,13 @@ extension Ledger {
     /// Why a record waits that does not fit what the service's schema says.
     package static let refusedBySchema = RecordError.Code(rawValue: "SCHEMA_REFUSED")
 
-    /// Where the service does not tell such refusals from others, as in the plain dialect, they are
-    /// among what production takes in no way.
+    /// With a record of a share that the schema refused goes what is below it. Where the service
+    /// does not tell such refusals from others, as in the plain dialect, they are among what
+    /// production takes in no way.
     private static func codesOfSchema(_ environment: String) -> [RecordError.Code] {
-        environment == MirroredStore.standardEnvironment
-            ? [refusedBySchema] : [refusedBySchema, .badRequest, ReplyRecording.refusedUploads]
+        [refusedBySchema, .validatingReferenceError]
+            + (environment == MirroredStore.standardEnvironment
+                ? [] : [.badRequest, ReplyRecording.refusedUploads])
     }
 
     private static let refusalPauseSeconds = 3_600.0

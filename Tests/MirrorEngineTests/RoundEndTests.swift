@@ -258,8 +258,8 @@ import Testing
         #expect(try a.mirrored.status()?.isInSync == true)
     }
 
-    /// A plain service has no word for it but that the request is bad; one of a single record that is
-    /// refused so ends the round.
+    /// A plain service has no word for it but that the request is bad; one of a single record that
+    /// is refused so ends the round.
     @Test(arguments: [3, 0])
     func whatAPlainServiceRefusesAsAWholeIsSentInHalves(takenMax: Int) throws {
         let device = try Device(3, Device.service(.plain))

@@ -172,7 +172,8 @@ import Testing
             ("records/modify", #"{"operations":[{\#(operation)}],"clientId":"c"}"#),
             (
                 "subscriptions/modify",
-                #"{"operations":[{"operationType":"create","id":1,"subscription":{\#(subscription)}}]}"#
+                #"{"operations":[{"operationType":"create","id":1,"#
+                    + #""subscription":{\#(subscription)}}]}"#
             ),
             ("zones/list", #"{"clientId":"c"}"#),
         ] {

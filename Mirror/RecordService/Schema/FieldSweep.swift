@@ -92,8 +92,8 @@ struct FieldSweep {
         }
     }
 
-    /// It names the tag: what is deleted in between does not come back by it, and what is changed is
-    /// not written twice.
+    /// It names the tag: what is deleted in between does not come back by it, and what is changed
+    /// is not written twice.
     private func edit(of row: RecordRow) -> RecordOperation {
         var record = Record(
             recordName: row.name, recordType: row.type, recordChangeTag: row.tag.text)

@@ -129,9 +129,10 @@ public final class RecordService: Sendable {
         try publicAccess.check(request, of: caller, database)
         let retired = try retiredFields(for: target)
         try retired.check(request)
-        return try linked(
-            try answer(request, database, target, caller, retired).hiding(retired), database,
-            target, caller)
+        let answer = try answer(request, database, target, caller, retired)
+        // What is shown again meanwhile was told again before it was read here.
+        let hidden = retired.isEmpty ? retired : try retiredFields(for: target)
+        return try linked(answer.hiding(hidden), database, target, caller)
     }
 
     /// What the client's version does not see. Cost: nothing where it says none.

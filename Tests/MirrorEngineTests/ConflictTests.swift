@@ -35,8 +35,8 @@ import Testing
         try world.settle()
         let line = try #require(
             try world.b.mirrored.conflicts().first { $0.property == "title" })
-        try world.b.store.write { transaction in
-            _ = try transaction.connection.run(
+        _ = try world.b.store.write { transaction in
+            try transaction.connection.run(
                 "UPDATE ADIPTYCHCONFLICT SET ZLOCAL = x'FF' WHERE ZPROPERTY = 'rating'")
         }
         #expect(throws: MirrorError.self) { try world.b.mirrored.conflicts() }

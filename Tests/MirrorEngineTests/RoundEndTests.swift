@@ -139,6 +139,86 @@ import Testing
         #expect(try device.sync().exported == (environment == "production" ? 1 : 0))
     }
 
+    /// As a service says that a deployment may cure it.
+    private func refuseForTheSchema(_ device: Device) throws {
+        let body = #"{"serverErrorCode":"BAD_REQUEST","reason":"No field.","detail":"SCHEMA"}"#
+        let refusal = try WireCodec.decodeError(Data(body.utf8))
+        device.intercept = { request in
+            guard let operations = self.operations(request) else { return nil }
+            return .records(
+                RecordsReply(
+                    results: operations.map {
+                        var refusal = refusal
+                        refusal.recordName = $0.record.recordName
+                        return .failure(refusal)
+                    }))
+        }
+    }
+
+    @Test func whatAServiceSaysItsSchemaLacksIsSentAgainOnceInAnHourAnywhere() throws {
+        try a.insert("Note", ["title": .text("n")])
+        try refuseForTheSchema(a)
+        #expect(try a.sync().refused == 1)
+        a.intercept = { _ in nil }
+        #expect(try a.sync().exported == 0)
+        a.clock.advance(seconds: 3_601)
+        #expect(try a.sync().exported == 1)
+        #expect(try a.mirrored.status()?.isInSync == true)
+    }
+
+    /// Objects, links and deletions, in a round by hand and in the first of a program.
+    @Test(arguments: [true, false])
+    func whatTheSchemaLackedGoesByHandAndAtALaunch(isByHand: Bool) async throws {
+        let (gone, kept) = (try a.insert("Note"), try a.insert("Note"))
+        let tag = try a.insert("Tag", ["label": .text("t")])
+        try a.sync()
+        try a.delete(gone)
+        try a.pair(kept, "tags", with: tag)
+        try a.insert("Note", ["title": .text("new")])
+        try refuseForTheSchema(a)
+        #expect(try a.sync().refused == 3)
+        let session = MirrorSession(
+            mirrored: a.mirrored, container: "test", channel: MeteredChannel(service: service))
+        let summary =
+            isByHand ? try await session.sync() : try await scheduledRound(of: session)
+        #expect(summary.exported == 3 && summary.isInSync)
+        try b.sync()
+        #expect(try b.rows("Note").count == 2)
+    }
+
+    /// The record above it in a share was refused, and goes after a deployment.
+    @Test(arguments: [true, false])
+    func whatNamesARecordThatWasRefusedGoesLater(isByHand: Bool) async throws {
+        try a.insert("Note", ["title": .text("n")])
+        a.refuseAll(.validatingReferenceError, "The parent is not there.")
+        #expect(try a.sync().refused == 1)
+        a.intercept = { _ in nil }
+        #expect(try a.sync().exported == 0)
+        if isByHand {
+            let session = MirrorSession(
+                mirrored: a.mirrored, container: "test",
+                channel: MeteredChannel(service: service))
+            #expect(try await session.sync().exported == 1)
+        } else {
+            a.clock.advance(seconds: 3_601)
+            #expect(try a.sync().exported == 1)
+        }
+        #expect(try a.mirrored.status()?.isInSync == true)
+    }
+
+    /// One that has no word of its own for it.
+    @Test func whatProductionRefusesAsItIsGoesByHand() async throws {
+        let device = try Device(3, service) { $0.scope.environment = "production" }
+        try device.insert("Note", ["title": .text("n")])
+        device.refuseAll(.badRequest, "The schema of production does not have the field.")
+        #expect(try device.sync().refused == 1)
+        let session = MirrorSession(
+            mirrored: device.mirrored, container: "test",
+            channel: MeteredChannel(service: service))
+        #expect(try await session.sync().exported == 1)
+        #expect(try device.mirrored.status()?.isInSync == true)
+    }
+
     // MARK: What another made
 
     /// A role may have been given meanwhile; in one's own database nobody gives any.
@@ -176,6 +256,23 @@ import Testing
         #expect(result.error == nil && result.exported == 20 && result.refused == 0)
         #expect(batches(a).filter { $0 <= 3 }.reduce(0, +) == 20)
         #expect(try a.mirrored.status()?.isInSync == true)
+    }
+
+    /// A plain service has no word for it but that the request is bad; one of a single record that
+    /// is refused so ends the round.
+    @Test(arguments: [3, 0])
+    func whatAPlainServiceRefusesAsAWholeIsSentInHalves(takenMax: Int) throws {
+        let device = try Device(3, Device.service(.plain))
+        for index in 0..<20 { try device.insert("Note", ["views": .integer(Int64(index))]) }
+        device.intercept = { request in
+            guard let count = operations(request)?.count, count > takenMax else { return nil }
+            throw RecordError(.badRequest, "array 'operations' length is greater than max size")
+        }
+        let result = try device.sync()
+        #expect((result.error == nil) == (takenMax > 0))
+        #expect(result.exported == (takenMax > 0 ? 20 : 0) && result.refused == 0)
+        #expect(try device.mirrored.status()?.refusals.isEmpty == true)
+        #expect(try device.mirrored.status()?.isInSync == (takenMax > 0))
     }
 
     @Test func oneRecordThatNoRequestHoldsIsPutAsideAndTheRestGoesOn() throws {

@@ -16,7 +16,7 @@ import Testing
         private let api: String
         private let token: IssuedToken
 
-        init(_ dialect: ServiceDialect) throws {
+        init(_ dialect: ServiceDialect, heldSeconds: Double? = nil) throws {
             let service = try RecordService(platform: .system, dialect: dialect)
             let accounts = service.accounts
             try accounts.createContainer(Self.container)
@@ -26,6 +26,7 @@ import Testing
                 userRecordName: user.userRecordName, label: "t", days: 30)
             var configuration = ServerConfiguration(tls: .off)
             configuration.port = 0
+            if let heldSeconds { configuration.http.held.secondsMax = heldSeconds }
             server = RecordServer(service: service, configuration: configuration)
             url = try server.start()
         }
@@ -36,15 +37,22 @@ import Testing
         func ask(
             _ operation: String, _ body: String, database: String = "private"
         ) throws -> [String: Any] {
+            let answer = try post(operation, body, database: database)
+            try #require(answer.status == 200)
+            return answer.json
+        }
+
+        func post(
+            _ operation: String, _ body: String, database: String = "private"
+        ) throws -> (status: Int, json: [String: Any]) {
             let path = "/database/1/\(Self.container)/development/\(database)/\(operation)"
             let tokens = "?ckAPIToken=\(api)&ckWebAuthToken=\(token.secret)"
             let answer = try CurlHandle(limits: CurlLimits()).perform(
                 CurlCall(
                     method: "POST", url: url.absoluteString + path + tokens, headers: [],
                     body: Data(body.utf8)))
-            try #require(answer.status == 200)
             let json = try JSONSerialization.jsonObject(with: answer.body)
-            return try #require(json as? [String: Any])
+            return (Int(answer.status), try #require(json as? [String: Any]))
         }
 
         func fetch(
@@ -115,6 +123,82 @@ import Testing
             "records", "records/modify", Self.saving(in: "", "{}"), database: "public")
         #expect(members(common, "zoneID")?["zoneType"] == "DEFAULT_ZONE")
         #expect(members(common, "zoneID")?["ownerRecordName"] == desk.user.userRecordName)
+    }
+
+    /// A client of Apple's halves what is refused so.
+    @Test(arguments: [(ServiceDialect.plain, 201, 400), (.extended, 2_001, 413)])
+    func tooManyThingsAreABadRequestInThePlainDialect(
+        dialect: ServiceDialect, count: Int, status: Int
+    ) throws {
+        let desk = try Desk(dialect)
+        let names = (0..<count).map { #"{"recordName":"r\#($0)"}"# }
+        let deletions = names.map { #"{"operationType":"forceDelete","record":\#($0)}"# }
+        let code = status == 400 ? "BAD_REQUEST" : "LIMIT_EXCEEDED"
+        for (operation, list, things) in [
+            ("records/lookup", "records", names), ("records/modify", "operations", deletions),
+        ] {
+            let refused = try desk.post(
+                operation, #"{"\#(list)":[\#(things.joined(separator: ","))]}"#)
+            #expect(refused.status == status)
+            #expect(refused.json["serverErrorCode"] as? String == code)
+            let half = things.prefix(count / 2).joined(separator: ",")
+            let taken = try desk.post(operation, #"{"\#(list)":[\#(half)]}"#)
+            #expect(taken.status == 200)
+        }
+    }
+
+    /// Clients that read a notice from each answer with a body fail at an empty object.
+    @Test(arguments: [(ServiceDialect.plain, ""), (.extended, "{}")])
+    func aSilentCourierAnswersNothingInThePlainDialect(
+        dialect: ServiceDialect, body: String
+    ) throws {
+        let desk = try Desk(dialect, heldSeconds: 0.2)
+        let token = try desk.ask("tokens/create", #"{"apnsEnvironment":"development"}"#)
+        let place = try #require(token["webcourierURL"] as? String)
+        for method in ["GET", "POST"] {
+            let answer = try desk.fetch(place, method)
+            #expect(answer.status == 200 && answer.body == Data(body.utf8))
+        }
+    }
+
+    /// What clients send beside what is known; what would change what is meant is refused.
+    @Test func unknownMembersArePassedOverInThePlainDialect() throws {
+        let record = #""recordName":"r","recordType":"Note","etag":"x","x":{"y":[1]}"#
+        let operation = #""operationType":"forceUpdate","record":{\#(record)},"index":1"#
+        let subscription =
+            #""subscriptionID":"s","subscriptionType":"query","#
+            + #""query":{"recordType":"Note"},"owner":"me","notificationInfo":{"tone":"x"}"#
+        for (operation, body) in [
+            ("records/modify", #"{"operations":[{\#(operation)}],"clientId":"c"}"#),
+            (
+                "subscriptions/modify",
+                #"{"operations":[{"operationType":"create","id":1,"#
+                    + #""subscription":{\#(subscription)}}]}"#
+            ),
+            ("zones/list", #"{"clientId":"c"}"#),
+        ] {
+            #expect(try Desk(.plain).post(operation, body).status == 200, "\(operation)")
+            #expect(try Desk(.extended).post(operation, body).status == 400, "\(operation)")
+        }
+        let desk = try Desk(.plain)
+        for (operation, body) in [
+            // A name of another zone, of a tag, of an option or of a filter that is misspelt.
+            ("records/modify", #"{"operations":[],"zone":{"zoneName":"notes"}}"#),
+            (
+                "records/modify",
+                #"{"operations":[{"operationType":"delete","record":{"recordName":"r","#
+                    + #""recordchangetag":"x"}}]}"#
+            ),
+            ("records/query", #"{"query":{"recordType":"Note","filter":[]}}"#),
+            ("zones/list", #"{"atomic":true}"#),
+            (
+                "records/modify",
+                #"{"operations":[{"operationType":"create","record":{"#
+                    + #""recordType":"T","fields":{"a":{"value":1,"encrypted":true}}}}]}"#
+            ),
+        ] {
+            #expect(try desk.post(operation, body).status == 400, "\(body)")
+        }
     }
 
     /// Clients carry tokens and markers as bytes, and read of each record whether it was deleted.

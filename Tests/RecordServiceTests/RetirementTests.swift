@@ -109,6 +109,8 @@ import Testing
         ])
         #expect(refused[0].error?.code == .badRequest)
         #expect(refused[0].error?.reason.contains("colour of Note is retired") == true)
+        let body = try refused[0].error.map { try WireCodec.encode($0) } ?? Data()
+        #expect(String(decoding: body, as: UTF8.self).contains(#""detail":"SCHEMA""#))
         #expect(refused[1].error == nil)
         let filter = RecordFilter(.field("colour"), .equals, .string("red"))
         let query = QueryRecords(
@@ -141,6 +143,51 @@ import Testing
                 "title", of: "Note", from: ClientVersion("2"), container: container,
                 environment: "production")
         }
+    }
+
+    /// How a field comes to be seen again by clients of version 3.
+    enum Return: CaseIterable, Sendable { case kept, retiredLater, imported, deployed }
+
+    /// Who read records without it has them again; what never had it is not told.
+    @Test(arguments: Return.allCases)
+    func whatIsSeenAgainIsToldToWhoReadWithoutIt(how: Return) throws {
+        var (old, new) = (client("1"), client("3"))
+        if how == .deployed {
+            old.target.environment = "production"
+            new.target.environment = "production"
+            try old.createZone(ServiceFixture.zone)
+            try old.save(note("a"))
+            try accounts.deploySchema(container: container)
+        }
+        // More than are written at a time.
+        for number in 0..<60 { try old.save(note("n\(number)")) }
+        try old.save(.note("without"))
+        let token = try new.changes(since: nil).syncToken
+        #expect(try names(new.lookup(["n7"])[0].record) == ["title"])
+        switch how {
+        case .kept:
+            try accounts.retire("colour", of: "Note", from: nil, container: container)
+        case .retiredLater:
+            try accounts.retire(
+                "colour", of: "Note", from: ClientVersion("4"), container: container)
+        case .imported:
+            let text = "DEFINE SCHEMA RECORD TYPE Note ( colour STRING );"
+            try accounts.importSchema(RecordSchema(text: text), container: container)
+        case .deployed:
+            try accounts.retire(
+                "colour", of: "Note", from: ClientVersion("4"), container: container)
+            try accounts.deploySchema(container: container)
+        }
+        let page = try new.changes(since: token)
+        let told = Set(page.records.map(\.recordName))
+        #expect(told == Set((0..<60).map { "n\($0)" } + ["a"]))
+        #expect(page.records.allSatisfy { names($0) == ["title", "colour"] })
+        #expect(try old.lookup(["n7"])[0].record?.fields["colour"] == .string("red"))
+        // A deed that was broken off is done again by name.
+        let later = page.syncToken
+        guard how == .kept else { return }
+        try accounts.retire("colour", of: "Note", from: nil, container: container)
+        #expect(try new.changes(since: later).records.count == 61)
     }
 
     @Test func itIsTakenOutOfRecordsByADeedOfItsOwn() throws {

@@ -90,6 +90,55 @@ import Testing
         #expect(try accounts.deploySchema(container: container).isEmpty)
     }
 
+    /// What belongs to sharing is every type's: no schema names it.
+    @Test(arguments: [ServiceDialect.extended, .plain])
+    func sharingNeedsNoFieldOfTheSchema(dialect: ServiceDialect) throws {
+        var world = try SharingFixture(dialect: dialect)
+        try world.anna.save(.note("learnt"))
+        try world.anna.service.accounts.deploySchema(container: container)
+        world = SharingFixture(inProduction: world)
+        try world.anna.createZone(ServiceFixture.zone)
+        let share = try world.shareRoot()
+        #expect(try world.accept(share, world.bert).error == nil)
+        #expect(try world.see(["root", "a", "b"], world.bert) == [nil, nil, nil])
+        // What comes later comes into the share, too.
+        let child = SharingFixture.child("c", of: "a")
+        #expect(
+            try world.anna.modify([RecordOperation(.create, child)])[0].error == nil)
+        #expect(try world.see(["c"], world.bert) == [nil])
+    }
+
+    /// A device sends again what a deployment may have cured; a plain service has no word for it.
+    @Test(arguments: [(ServiceDialect.extended, true), (.plain, false)])
+    func whatTheSchemaRefusesIsToldApart(dialect: ServiceDialect, isTold: Bool) throws {
+        let fixture = try ServiceFixture(dialect: dialect)
+        let accounts = fixture.service.accounts
+        try fixture.save(note("a", ["title": .string("t")]))
+        try accounts.deploySchema(container: container)
+        var production = fixture
+        production.target.environment = "production"
+        try production.createZone(ServiceFixture.zone)
+        func tells(_ error: RecordError?) throws -> Bool {
+            let error = try #require(error)
+            #expect(error.code == .badRequest)
+            let body = try WireCodec.encode(error)
+            let again = try WireCodec.encode(WireCodec.decodeError(body))
+            #expect(again == body)
+            return String(decoding: body, as: UTF8.self).contains(#""detail":"SCHEMA""#)
+        }
+        var other = Record(recordName: "o", recordType: "Other")
+        other.fields["x"] = .int64(1)
+        for record in [
+            note("b", ["colour": .string("red")]), note("b", ["title": .int64(1)]), other,
+        ] {
+            #expect(try tells(save(record, production)) == isTold)
+        }
+        // Who removes a field from all records makes room for another type.
+        #expect(try tells(save(note("b", ["title": .int64(1)]), fixture)) == isTold)
+        let there = try fixture.modify([RecordOperation(.create, note("a", [:]))])[0].error
+        #expect(try !WireCodec.encode(#require(there)).contains(Data(#""detail""#.utf8)))
+    }
+
     @Test func anImportAddsAndGrants() throws {
         let text = """
             DEFINE SCHEMA

@@ -150,11 +150,33 @@ import Testing
             #expect(reason(answer(shown, target: target)).hasPrefix("ACCESS_DENIED"))
         }
         for operation in [
-            "users/caller", "users/current", "users/discover", "users/lookup/email",
+            "users/discover", "users/lookup/email", "users/lookup/id", "users/lookup/contacts",
             "records/resolve", "records/accept",
         ] {
             #expect(reason(answer(shown, operation: operation)).hasPrefix("ACCESS_DENIED"))
         }
+    }
+
+    /// Programs of CloudKit JS ask it before anything else, some of them again and again.
+    @Test(arguments: ["users/caller", "users/current"])
+    func aKeyIsToldItsOwnName(operation: String) throws {
+        let day = date()
+        let message = "\(day):\(Self.bodyHash):\(Self.path)"
+        let shown = try shown(message, date: day)
+        for _ in 0..<2 {
+            let caller = try answer(shown, operation: operation).get()
+            let request: RecordRequest =
+                operation == "users/caller" ? .caller : .currentUser
+            guard
+                case .caller(let reply) = try service.handle(
+                    request, target: Self.target, caller: caller)
+            else { throw WrongAnswer() }
+            #expect(reply.userRecordName == key.userRecordName)
+        }
+        var target = Self.target
+        target.database = "private"
+        #expect(
+            reason(answer(shown, operation: operation, target: target)).hasPrefix("ACCESS_DENIED"))
     }
 
     /// It is the label of the user as whom the key works.

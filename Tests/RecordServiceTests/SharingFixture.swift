@@ -28,6 +28,18 @@ struct SharingFixture {
         carla = Self.other("_carla", anna)
     }
 
+    /// The same users in production.
+    init(inProduction world: SharingFixture) {
+        func moved(_ fixture: ServiceFixture) -> ServiceFixture {
+            var moved = fixture
+            moved.target.environment = "production"
+            return moved
+        }
+        anna = moved(world.anna)
+        bert = moved(world.bert)
+        carla = moved(world.carla)
+    }
+
     /// Another user, who asks the shared database.
     static func other(_ name: String, _ fixture: ServiceFixture) -> ServiceFixture {
         var other = fixture

@@ -83,11 +83,12 @@ extension Ledger {
     /// Notes that the service will not take a record as it is. It waits until the object changes.
     package func keepRefusal(of name: String, _ error: RecordError) throws {
         rare.note(.refusals)
+        let code = error.detail == .schema ? Self.refusedBySchema : error.code
         try connection.run(
             "INSERT OR REPLACE INTO ADIPTYCHREFUSAL (ZRECORDNAME, ZDATE, ZCODE, ZREASON) "
                 + "VALUES (?, ?, ?, ?)",
             [
-                .text(name), SQLiteValue(platform.clock.now()), .text(error.code.rawValue),
+                .text(name), SQLiteValue(platform.clock.now()), .text(code.rawValue),
                 .text(error.reason),
             ])
     }
@@ -120,8 +121,9 @@ extension Ledger {
     /// asset that the service lacks or uploads that it did not take, or was not the user's to write
     /// in the public database, be sent again, once in an hour: room is made and roles are given
     /// elsewhere, and nobody tells this device. Of a share's permission it is told. After a
-    /// deletion, and in a round that somebody asked for, what did not fit is sent at once. What
-    /// production refuses as it is goes once in an hour, too: its schema may be deployed meanwhile.
+    /// deletion, and in a round that somebody asked for, what did not fit is sent at once. What the
+    /// schema does not take, and what is below such records, goes once in an hour, too: another may
+    /// be deployed meanwhile.
     package func retryRefused(in database: MirrorDatabase, of environment: String) throws {
         guard try mayHold(.refusals) else { return }
         let before = platform.clock.now().addingTimeInterval(-Self.refusalPauseSeconds)
@@ -130,12 +132,28 @@ extension Ledger {
             ReplyRecording.refusedUploads,
         ]
         if database == .public { codes.append(.accessDenied) }
-        if environment != MirroredStore.standardEnvironment { codes.append(.badRequest) }
-        for code in codes {
+        for code in codes + Self.codesOfSchema(environment) {
             try connection.run(
                 "DELETE FROM ADIPTYCHREFUSAL WHERE ZCODE = ? AND ZDATE <= ?",
                 [.text(code.rawValue), SQLiteValue(before)])
         }
+    }
+
+    /// Lets all that the schema did not take be sent again: another may have been deployed.
+    func retryRefusedBySchema(of environment: String) throws {
+        for code in Self.codesOfSchema(environment) { try forgetRefusals(code) }
+    }
+
+    /// Why a record waits that does not fit what the service's schema says.
+    package static let refusedBySchema = RecordError.Code(rawValue: "SCHEMA_REFUSED")
+
+    /// With a record of a share that the schema refused goes what is below it. Where the service
+    /// does not tell such refusals from others, as in the plain dialect, they are among what
+    /// production takes in no way.
+    private static func codesOfSchema(_ environment: String) -> [RecordError.Code] {
+        [refusedBySchema, .validatingReferenceError]
+            + (environment == MirroredStore.standardEnvironment
+                ? [] : [.badRequest, ReplyRecording.refusedUploads])
     }
 
     private static let refusalPauseSeconds = 3_600.0

@@ -470,7 +470,11 @@ package struct MirrorMachine: Sendable {
             if case .sending(let batch) = phase { return split(batch, error) }
             return end(with: MirrorError(refusal: error))
         case .permanent(let error) where isTokenRefused(error): return handle(.tokenExpired)
-        case .permanent(let error): return end(with: error)
+        case .permanent(let error):
+            guard case .sending(let batch) = phase, mayTakeLess(error, than: batch) else {
+                return end(with: error)
+            }
+            return split(batch, RecordError(.badRequest, error.message))
         }
     }
 
@@ -478,6 +482,13 @@ package struct MirrorMachine: Sendable {
     private func isTokenRefused(_ error: MirrorError) -> Bool {
         guard dialect == .plain, case .fetching = phase, token != nil else { return false }
         return error.fields["code"] == RecordError.Code.badRequest.rawValue
+    }
+
+    /// A plain service has no code for a batch of too many records either. What it refuses of a
+    /// single one ends the round: it may be what all of them have.
+    private func mayTakeLess(_ error: MirrorError, than batch: ExportBatch) -> Bool {
+        dialect == .plain && batch.items.count > 1
+            && error.fields["code"] == RecordError.Code.badRequest.rawValue
     }
 
     /// The result when its driver will not wait as long as the service asks.

@@ -23,6 +23,8 @@ public actor MirrorSession {
     private nonisolated let latest = Lock(LatestRound())
     private let log: RoundLog
     private var isRunning = false
+    /// Whether this is not the first round of the program.
+    private var hasBegun = false
     /// Calls that wait for the present round, first come, first served.
     private var waiting: [CheckedContinuation<Void, Never>] = []
 
@@ -60,7 +62,7 @@ public actor MirrorSession {
     /// `progress` is kept up to date, and ends the round when it is cancelled. With `bytesMax` the
     /// round ends early once its channel has moved so many bytes, and the status tells it. One that
     /// nobody asked for leaves what did not fit into the user's quota for an hour, unless something
-    /// is deleted.
+    /// is deleted; and what the service's schema did not take, unless it is the first.
     public func sync(
         reporting progress: RoundProgress = RoundProgress(), bytesMax: Int64? = nil,
         isAskedFor: Bool = true
@@ -68,7 +70,8 @@ public actor MirrorSession {
         await beginRound()
         defer { endRound() }
         try Task.checkCancellation()
-        if isAskedFor { try store.retryUnfitting() }
+        if isAskedFor || !hasBegun { try store.retryCurable(isAskedFor: isAskedFor) }
+        hasBegun = true
         let identifier = store.settings.platform.randomness.uuid().uuidString.lowercased()
         latest.withLock { $0 = LatestRound(identifier: identifier, progress: progress) }
         defer { latest.withLock { $0.progress = nil } }

@@ -183,12 +183,16 @@ extension MirroredStore {
         }
     }
 
-    /// Lets what did not fit into the user's quota be sent again: room may have been made.
-    func retryUnfitting() throws {
+    /// Lets what may have been cured meanwhile be sent again: what the service's schema did not
+    /// take, and in a round that somebody asked for what did not fit into the user's quota.
+    func retryCurable(isAskedFor: Bool) throws {
         guard try read({ try Ledger.exists(in: $0.ledger.connection) }),
             try read({ try $0.ledger.mayHold(.refusals) })
         else { return }
-        try write { try $0.ledger.forgetRefusals(.quotaExceeded) }
+        try write { mirror in
+            try mirror.ledger.retryRefusedBySchema(of: settings.scope.environment)
+            if isAskedFor { try mirror.ledger.forgetRefusals(.quotaExceeded) }
+        }
     }
 
     /// How many records wait for export. Cost: one look at the waiting lines.

@@ -99,7 +99,8 @@ extension OpenAPISchemas {
             [
                 "uuid": Schema.text, "recordName": Schema.text, "zoneID": Schema.named("ZoneID"),
                 "subscriptionID": Schema.text, "serverErrorCode": Schema.text,
-                "reason": Schema.text, "retryAfter": Schema.double, "redirectURL": Schema.text,
+                "detail": Schema.text, "reason": Schema.text, "retryAfter": Schema.double,
+                "redirectURL": Schema.text,
                 "serverRecord": Schema.named("Record"),
             ], required: ["serverErrorCode", "reason"])
     }

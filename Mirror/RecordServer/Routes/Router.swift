@@ -183,7 +183,8 @@ package struct Router: Sendable {
 
     // MARK: Notices
 
-    /// Waits for the next notice of a courier's token; an empty object where none came in time.
+    /// Waits for the next notice of a courier's token; an empty object where none came in time, and
+    /// nothing in the plain dialect: clients of Apple's look for a notice in any object.
     private func notices(
         _ request: HTTPRequest, _ uuid: String
     ) throws -> (HTTPWait, user: String) {
@@ -202,8 +203,9 @@ package struct Router: Sendable {
         }
         try throttle.check(.user(user))
         throttle.charge(.user(user), since: began)
+        let silence = Data((isPlain ? "" : "{}").utf8)
         let nothing = { @Sendable in
-            finished(HTTPResponse(status: 200, body: Data("{}".utf8)), request, uuid)
+            finished(HTTPResponse(status: 200, body: silence), request, uuid)
         }
         // An answer without a body brings no notice, so it takes none.
         let isRead = request.method != "HEAD"
@@ -288,6 +290,7 @@ package struct Router: Sendable {
             if error.code == .authenticationRequired, error.redirectURL == nil {
                 error.redirectURL = signInPage(for: request)
             }
+            if isPlain, error.detail == .count { error = error.withoutExtensions }
             return refused(error, status: error.code.httpStatus, uuid)
         default:
             failureLog?(uuid, error)
@@ -339,7 +342,8 @@ package struct Router: Sendable {
             defer { throttle.charge(asker(caller, request), since: began) }
             let question = try WireCodec.decodeRequest(
                 path: operation, method: method, body: try plainBody(of: request),
-                format: isPlain ? .json : WireFormat(contentType: request.headers["Content-Type"]))
+                format: isPlain ? .json : WireFormat(contentType: request.headers["Content-Type"]),
+                dialect: isPlain ? .plain : .extended)
             guard question.waitSeconds > 0, !isPlain, let listen = caller.listen else {
                 let answer = addressed(try caller.ask(question, target), request)
                 return .response(

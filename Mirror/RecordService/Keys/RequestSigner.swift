@@ -16,11 +16,14 @@ package struct RequestSigner: Sendable {
 
 extension RecordService {
     /// What servers may ask for any number of times with one signature.
-    private static let readings: Set = [
-        "records/query", "records/lookup", "records/changes", "changes/zone", "changes/database",
-        "zones/list", "zones/lookup", "zones/changes", "subscriptions/list",
-        "subscriptions/lookup",
-    ]
+    private static let readings =
+        [
+            "records/query", "records/lookup", "records/changes", "changes/zone",
+            "changes/database", "zones/list", "zones/lookup", "zones/changes",
+            "subscriptions/list", "subscriptions/lookup",
+        ] + caller
+    /// What tells who asks: programs of CloudKit JS begin with it.
+    private static let caller = ["users/caller", "users/current"]
 
     /// Looks at all of a signed request that its head tells: throws ACCESS_DENIED for what no key
     /// is good for, AUTHENTICATION_FAILED with the part that is wrong. Nothing is proved by it yet.
@@ -111,7 +114,7 @@ extension RecordService {
                 "A server's key lets into the public database only; send a user's token.")
         }
         let isPersonal =
-            operation.hasPrefix("users/")
+            operation.hasPrefix("users/") && !caller.contains(operation)
             || ["records/resolve", "records/accept"].contains(operation)
         guard !isPersonal else {
             throw RecordError(

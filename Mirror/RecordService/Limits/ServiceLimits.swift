@@ -96,8 +96,7 @@ extension ServiceLimits {
     /// Refuses more than the limit of things in one request.
     func checkCount(_ count: Int, of things: String) throws(RecordError) {
         guard count > operationsPerRequestMax else { return }
-        throw RecordError(
-            .limitExceeded,
+        throw RecordError.ofCount(
             "The request has \(count) \(things); at most \(operationsPerRequestMax) are taken. "
                 + "Split it and send the parts.")
     }

@@ -82,7 +82,8 @@ final class FieldTypeSession {
         guard let type = schema[recordType] else {
             throw Self.undeployed("the record type \(recordType)")
         }
-        for (name, value) in fields {
+        // What belongs to sharing is in none either.
+        for (name, value) in fields where !SharingField.isReserved(name) {
             guard let wireName = value?.schemaType else { continue }
             guard let field = type[name] else {
                 throw Self.undeployed("the field \(name) of \(recordType)")
@@ -95,8 +96,7 @@ final class FieldTypeSession {
     }
 
     private static func undeployed(_ what: String) -> RecordError {
-        RecordError(
-            .badRequest,
+        .ofSchema(
             "The schema of production does not have \(what); who runs the service deploys it from "
                 + "development.")
     }
@@ -170,8 +170,7 @@ final class FieldTypeSession {
     private static func mismatch(
         _ field: String, _ recordType: String, _ type: String, _ first: String
     ) -> RecordError {
-        RecordError(
-            .badRequest,
+        .ofSchema(
             "The field \(field) of \(recordType) was first saved as \(first) and is now \(type). "
                 + "Send \(first), use another field name, or remove the field from all records "
                 + "first.")

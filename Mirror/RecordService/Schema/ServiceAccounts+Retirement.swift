@@ -22,7 +22,8 @@ extension ServiceAccounts {
     /// again, in the environment that is named. Nothing is changed in any record: older clients,
     /// and those that say no version, read and write it as before. Throws NOT_FOUND for a type that
     /// is unknown there, BAD_REQUEST for a field that it does not have or that is part of a natural
-    /// key. A running service knows of it at once.
+    /// key. A running service knows of it at once. What clients see again by it they are told as
+    /// `removeField` tells what is gone; nil does so in any case.
     public func retire(
         _ field: String, of recordType: String, from version: ClientVersion?, container: String,
         environment: String = "development"
@@ -32,6 +33,7 @@ extension ServiceAccounts {
             throw RecordError(
                 .badRequest, "Fields are retired in development; deploy that to production.")
         }
+        var shown = Set(version == nil ? [FieldKey(field, of: recordType)] : [])
         try backend.write(.container(container)) { transaction in
             try transaction.holdSchema(ofContainer: container)
             let known = try self.schema(container, environment, transaction)
@@ -42,11 +44,13 @@ extension ServiceAccounts {
             if let problem = type.retire(field, from: version) {
                 throw RecordError(.badRequest, "The field is not retired: \(problem).")
             }
-            var schema = try imported(container, environment, transaction)
+            let former = try imported(container, environment, transaction)
+            var schema = former
             let addition = RecordSchema.TypeDefinition(
                 name: type.name, fields: type[field].map { [$0] } ?? [])
             schema = schema.merged(with: RecordSchema(recordTypes: [addition]))
             schema.setRetirement(of: field, in: recordType, to: version)
+            shown.formUnion(former.fieldsSeenAgain(by: schema))
             try transaction.saveSchema(schema.text, container: container, environment: environment)
         }
         let called = "\(recordType).\(field)"
@@ -54,6 +58,38 @@ extension ServiceAccounts {
             .schemaImported, container,
             version.map { ["retired": called, "from": $0.description] }
                 ?? ["kept": called, "environment": environment])
+        try tellAgain(shown, container: container, environment: environment)
+    }
+
+    /// Tells devices again of records that they read without fields that they see now: an edit by
+    /// the service of each record that has one. Cost: looks at all records, and writes fifty of
+    /// them at a time, between which others write. What is broken off is done anew by showing the
+    /// field again. Throws the first refusal of a record when all others are done.
+    func tellAgain(
+        _ fields: Set<FieldKey>, container: String, environment: String
+    ) throws(RecordError) {
+        for key in fields {
+            try sweep(
+                .tellAgain, key.field.text, of: key.recordType.text, container: container,
+                environment: environment)
+        }
+    }
+
+    private func sweep(
+        _ deed: FieldSweep.Deed, _ field: String, of recordType: String, container: String,
+        environment: String
+    ) throws(RecordError) {
+        let zones = try backend.write(.container(container)) {
+            try $0.zonesForDeclaring(container: container, environment: environment)
+        }
+        var sweep = FieldSweep(
+            deed, field: field, recordType: recordType, backend: backend, platform: platform)
+        for zone in zones {
+            try sweep.run(
+                DatabaseKey(container, environment, owner: zone.owner),
+                ZoneID(zoneName: zone.name))
+        }
+        if let refusal = sweep.refusal { throw refusal }
     }
 
     /// How many records have a value in a field now. Cost: a line for each user.
@@ -96,17 +132,8 @@ extension ServiceAccounts {
                 "\(recordType).\(field) is not retired in \(environment); retire it first, and "
                     + "remove it when no older client is left.")
         }
-        let zones = try backend.write(.container(container)) {
-            try $0.zonesForDeclaring(container: container, environment: environment)
-        }
-        var removal = FieldRemoval(
-            field: field, recordType: recordType, backend: backend, platform: platform)
-        for zone in zones {
-            try removal.run(
-                DatabaseKey(container, environment, owner: zone.owner),
-                ZoneID(zoneName: zone.name))
-        }
-        if let refusal = removal.refusal { throw refusal }
+        try sweep(
+            .clear, field, of: recordType, container: container, environment: environment)
         if environment == DatabaseKey.development {
             try backend.write(.container(container)) { transaction in
                 var schema = try imported(container, environment, transaction)
@@ -126,6 +153,21 @@ extension ServiceAccounts {
 }
 
 extension RecordSchema {
+    /// The fields that clients of some version see by `later` and do not by this schema.
+    func fieldsSeenAgain(by later: RecordSchema) -> Set<FieldKey> {
+        var seen: Set<FieldKey> = []
+        for type in recordTypes {
+            for field in type.fields {
+                guard let former = field.retiredFrom else { continue }
+                if let version = later[type.name]?[field.name]?.retiredFrom, version <= former {
+                    continue
+                }
+                seen.insert(FieldKey(field.name, of: type.name))
+            }
+        }
+        return seen
+    }
+
     fileprivate mutating func setRetirement(
         of field: String, in recordType: String, to version: ClientVersion?
     ) {

@@ -22,16 +22,20 @@ extension ServiceAccounts {
     /// by it. Fields with an index may be queried from now on, also in production; the grants of
     /// each record type that has some replace those that were. Throws BAD_REQUEST for a field that
     /// records or production have with another type, NOT_FOUND for an unknown container, and
-    /// UNIQUE_FIELD_ERROR where records have a natural key in common.
+    /// UNIQUE_FIELD_ERROR where records have a natural key in common. What clients see again, since
+    /// the schema retires it later or not at all, they are told as by `retire`.
     @discardableResult
     public func importSchema(
         _ schema: RecordSchema, container: String
     ) throws(RecordError) -> SchemaDifference {
         try check(container, DatabaseKey.development)
-        let added = try backend.write(.container(container)) {
-            try takeIn(schema, container, $0)
+        let (added, shown) = try backend.write(.container(container)) { transaction in
+            try seeingAgain(container, DatabaseKey.development, transaction) {
+                try takeIn(schema, container, transaction)
+            }
         }
         try audit?.note(.schemaImported, container, ["changes": "\(added.lines.count)"])
+        try tellAgain(shown, container: container, environment: DatabaseKey.development)
         return added
     }
 
@@ -55,16 +59,19 @@ extension ServiceAccounts {
         container: String, agreed: [String]? = nil
     ) throws(RecordError) -> SchemaDifference {
         try check(container, Self.production)
-        let added = try backend.write(.container(container)) { transaction in
-            let added = try deploy(container, transaction)
-            guard agreed == nil || agreed == added.lines else {
-                throw RecordError(
-                    .conflict,
-                    "Development or production has changed since this was shown; look again.")
+        let (added, shown) = try backend.write(.container(container)) { transaction in
+            try seeingAgain(container, Self.production, transaction) {
+                let added = try deploy(container, transaction)
+                guard agreed == nil || agreed == added.lines else {
+                    throw RecordError(
+                        .conflict,
+                        "Development or production has changed since this was shown; look again.")
+                }
+                return added
             }
-            return added
         }
         try audit?.note(.schemaDeployed, container, ["changes": "\(added.lines.count)"])
+        try tellAgain(shown, container: container, environment: Self.production)
         return added
     }
 
@@ -78,6 +85,18 @@ extension ServiceAccounts {
     }
 
     // MARK: Parts
+
+    /// What a deed changes, and the fields that clients of some version see again by it.
+    private func seeingAgain(
+        _ container: String, _ environment: String, _ transaction: any BackendTransaction,
+        _ deed: () throws -> SchemaDifference
+    ) throws -> (SchemaDifference, Set<FieldKey>) {
+        try transaction.holdSchema(ofContainer: container)
+        let former = try imported(container, environment, transaction)
+        let added = try deed()
+        let later = try imported(container, environment, transaction)
+        return (added, former.fieldsSeenAgain(by: later))
+    }
 
     private func takeIn(
         _ schema: RecordSchema, _ container: String, _ transaction: any BackendTransaction

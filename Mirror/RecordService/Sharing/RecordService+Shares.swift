@@ -115,8 +115,7 @@ extension RecordService {
     private func checkCount(of lookup: ShareLookup) throws(RecordError) {
         let most = limits.work.sharing.shortGUIDsMax
         guard lookup.entries.count > most else { return }
-        throw RecordError(
-            .limitExceeded,
+        throw RecordError.ofCount(
             "The request has \(lookup.entries.count) short GUIDs; at most \(most) are taken.")
     }
 }

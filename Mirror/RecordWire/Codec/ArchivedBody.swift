@@ -60,10 +60,11 @@ extension WireCodec {
     /// As `decodeRequest(path:method:body:)`, of a body in `format`. Throws BAD_REQUEST for an
     /// archived body of an operation that has none.
     public static func decodeRequest(
-        path: String, method: String, body: Data, format: WireFormat
+        path: String, method: String, body: Data, format: WireFormat,
+        dialect: ServiceDialect = .extended
     ) throws(RecordError) -> RecordRequest {
         guard format == .archived else {
-            return try decodeRequest(path: path, method: method, body: body)
+            return try decodeRequest(path: path, method: method, body: body, dialect: dialect)
         }
         guard try WireOperation(path: path) == .modifyRecords, method == "POST" else {
             throw RecordError(

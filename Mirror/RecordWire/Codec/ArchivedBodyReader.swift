@@ -69,7 +69,7 @@ struct ArchivedBodyReader {
     /// What is no record: JSON, behind its length.
     mutating func envelope<Value>(_ read: (WireObject) throws -> Value) throws -> Value {
         let bytes = Data(try archive.run(try archive.count(ofAtLeast: 1)))
-        return try WireCodec.read(bytes, isStrict: areStrict, read)
+        return try WireCodec.read(bytes, areStrict ? .strict : .lenient, read)
     }
 
     mutating func operations() throws -> [RecordOperation] {

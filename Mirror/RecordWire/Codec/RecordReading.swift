@@ -26,7 +26,7 @@ extension WireObject {
 
     /// A name or a type that is absent becomes empty.
     func asRecord(inRequest: Bool = false) throws -> Record {
-        try allow(inRequest ? Self.requestedRecordKeys : Self.allRecordKeys)
+        try allowDescription(inRequest ? Self.requestedRecordKeys : Self.allRecordKeys)
         var record = Record(
             recordName: try string("recordName") ?? "", recordType: try recordType(),
             recordChangeTag: try string("recordChangeTag"), fields: try fields())
@@ -77,7 +77,7 @@ extension WireObject {
     /// CloudKit JS says `user` for `userRecordName`.
     private func stamp(_ key: WireKey) throws -> RecordStamp? {
         guard let object = try object(key) else { return nil }
-        try object.allow(["timestamp", "userRecordName", "user", "deviceID"])
+        try object.allowDescription(["timestamp", "userRecordName", "user", "deviceID"])
         return RecordStamp(
             timestamp: try object.required("timestamp", object.integer),
             userRecordName: try object.string("userRecordName") ?? object.string("user"),
@@ -90,6 +90,7 @@ extension WireObject {
         var error = RecordError(
             RecordError.Code(rawValue: code), try string("reason") ?? "No reason was given.",
             recordName: try string("recordName"), zoneID: try zoneID())
+        error.detail = try string("detail").map(RecordError.Detail.init(rawValue:))
         error.uuid = try string("uuid")
         error.subscriptionID = try string("subscriptionID")
         error.retryAfterSeconds = try double("retryAfter")

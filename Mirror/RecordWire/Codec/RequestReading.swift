@@ -20,7 +20,7 @@ extension WireObject {
     private static let operationKeys: [WireKey] = ["operationType", "record", "recordType"]
 
     private func recordOperation() throws -> RecordOperation {
-        try allow(Self.operationKeys)
+        try allowDescription(Self.operationKeys)
         let name = try required("operationType", string)
         guard let kind = RecordOperation.Kind(rawValue: name) else {
             let known = RecordOperation.Kind.allCases.map(\.rawValue).joined(separator: ", ")
@@ -129,13 +129,13 @@ extension WireObject {
     }
 
     private func zoneOperation() throws -> ZoneOperation {
-        try allow(["operationType", "zone"])
+        try allowDescription(["operationType", "zone"])
         let name = try required("operationType", string)
         guard let kind = ZoneOperation.Kind(rawValue: name) else {
             throw refusal("operationType", "is \(name); known are create, delete")
         }
         let zone = try required("zone", object)
-        try zone.allow(["zoneID", "syncToken", "atomic"])
+        try zone.allowDescription(["zoneID", "syncToken", "atomic"])
         return ZoneOperation(kind, try zone.required("zoneID") { try zone.zoneID($0) })
     }
 

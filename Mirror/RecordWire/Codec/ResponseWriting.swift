@@ -40,6 +40,7 @@ extension JSONWriter {
         member("zoneID", error.zoneID)
         member("subscriptionID", error.subscriptionID)
         member("serverErrorCode", error.code.rawValue)
+        member("detail", error.detail?.rawValue)
         member("reason", error.reason)
         // Many clients read no fraction.
         member("retryAfter", error.retryAfterSeconds.flatMap { Int64(exactly: $0.rounded(.up)) })

@@ -6,7 +6,7 @@ extension WireObject {
         try allow(["operations"])
         return try required("operations") { key in
             try objects(key) { entry in
-                try entry.allow(["operationType", "subscription"])
+                try entry.allowDescription(["operationType", "subscription"])
                 let name = try entry.required("operationType", entry.string)
                 guard let kind = SubscriptionOperation.Kind(rawValue: name) else {
                     throw entry.refusal(
@@ -35,7 +35,7 @@ extension WireObject {
 
     /// `isNamed`: only its name is wanted.
     func subscription(isNamed: Bool = false) throws -> RecordSubscription {
-        try allow(Self.subscriptionKeys)
+        try allowDescription(Self.subscriptionKeys)
         let id = try string("subscriptionID") ?? ""
         guard !isNamed else { return RecordSubscription(subscriptionID: id, kind: .database) }
         var subscription = RecordSubscription(
@@ -70,7 +70,7 @@ extension WireObject {
 
     private func notificationInfo() throws -> NotificationInfo {
         typealias Info = NotificationInfo
-        try allow(Info.texts + Info.lists + Info.flags)
+        try allowDescription(Info.texts + Info.lists + Info.flags)
         var info = Info()
         for key in Info.texts { info.texts[key.text] = try string(key) }
         for key in Info.lists { info.lists[key.text] = try strings(key) }
@@ -198,6 +198,6 @@ extension WireCodec {
     public static func decodeSubscription(
         _ data: Data
     ) throws(RecordError) -> RecordSubscription {
-        try read(data, isStrict: false) { try $0.subscription() }
+        try read(data, .lenient) { try $0.subscription() }
     }
 }

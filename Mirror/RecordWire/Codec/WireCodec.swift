@@ -24,9 +24,10 @@ public enum WireCodec {
 
     /// Reads a request. Throws NOT_FOUND for an operation this service lacks, BAD_REQUEST with the
     /// place (`operations[3].record.fields.title.value`) for a wrong body, LIMIT_EXCEEDED for too
-    /// much of it.
+    /// much of it. In the plain dialect
+    /// records and subscriptions may have members of the client's own.
     public static func decodeRequest(
-        path: String, method: String, body: Data
+        path: String, method: String, body: Data, dialect: ServiceDialect = .extended
     ) throws(RecordError) -> RecordRequest {
         let operation = try WireOperation(path: path)
         guard method == "POST" || (method == "GET" && operation.takesGet) else {
@@ -34,7 +35,7 @@ public enum WireCodec {
             throw RecordError(
                 .badRequest, "\(operation.rawValue) takes \(taken), not \(method).")
         }
-        return try read(body, isStrict: true) { body in
+        return try read(body, dialect == .plain ? .plain : .strict) { body in
             switch operation {
             case .modifyRecords: .modifyRecords(try body.modifyRecords())
             case .lookupRecords: .lookupRecords(try body.lookupRecords())
@@ -82,7 +83,7 @@ public enum WireCodec {
         to request: RecordRequest, _ body: Data
     ) throws -> RecordResponse {
         try unexpected { () throws(RecordError) in
-            try read(body, isStrict: false) { try $0.response(to: request) }
+            try read(body, .lenient) { try $0.response(to: request) }
         }
     }
 
@@ -97,7 +98,7 @@ public enum WireCodec {
     /// it is no error of this protocol, for example a page of a proxy.
     public static func decodeError(_ body: Data) throws -> RecordError {
         try unexpected { () throws(RecordError) in
-            try read(body, isStrict: false) { body in
+            try read(body, .lenient) { body in
                 try body.required("serverErrorCode") { _ in try body.asError() }
             }
         }
@@ -108,7 +109,7 @@ public enum WireCodec {
         _ body: Data, _ read: @escaping (WireObject) throws -> Value
     ) throws -> Value {
         try unexpected { () throws(RecordError) in
-            try self.read(body, isStrict: false, read)
+            try self.read(body, .lenient, read)
         }
     }
 
@@ -121,14 +122,14 @@ public enum WireCodec {
 
     /// An empty body stands for an object without members.
     static func read<Value>(
-        _ body: Data, isStrict: Bool, _ read: (WireObject) throws -> Value
+        _ body: Data, _ reading: WireObject.Reading, _ read: (WireObject) throws -> Value
     ) throws(RecordError) -> Value {
         try WireLimits.check(body)
         do {
             return try (body.isEmpty ? Data("{}".utf8) : body).withUnsafeBytes { bytes in
                 try JSONText.read(bytes) { text in
-                    if isStrict { try UniqueKeys.check(text) }
-                    return try read(WireObject(text.root, isStrict: isStrict))
+                    if reading != .lenient { try UniqueKeys.check(text) }
+                    return try read(WireObject(text.root, reading))
                 }
             }
         } catch let error as RecordError {

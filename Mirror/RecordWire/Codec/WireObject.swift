@@ -1,24 +1,47 @@
 /// A JSON object being read. Requests are read strictly: a key that is not known is refused.
 /// Answers are read leniently, since a service may say more than this version knows.
 struct WireObject {
+    enum Reading {
+        case strict
+        /// As CloudKit Web Services reads requests: what is described (a record, a subscription)
+        /// may have members of the client's own. What says which, such as a zone or a filter, is
+        /// read strictly here too: without it another thing would be asked for.
+        case plain
+        case lenient
+    }
+
     let value: JSONValue
-    let isStrict: Bool
+    let reading: Reading
+    var isStrict: Bool { reading != .lenient }
 
     /// Throws where the value is no object.
-    init(_ value: JSONValue, isStrict: Bool) throws {
+    init(_ value: JSONValue, _ reading: Reading) throws {
         guard value.kind == .object else { throw value.mismatch("an object") }
         self.value = value
-        self.isStrict = isStrict
+        self.reading = reading
     }
 
     var members: JSONMembers { JSONMembers(of: value) }
 
-    /// Refuses any key outside `known`, naming it.
+    /// Refuses any key outside `known`, naming it. Clients of Apple's name themselves anywhere.
     func allow(_ known: @autoclosure () -> [WireKey]) throws {
         guard isStrict else { return }
         let known = known()
         for member in members where !known.contains(where: { member.isNamed($0) }) {
-            throw unknown(member)
+            guard reading == .plain, member.isNamed("clientId") else { throw unknown(member) }
+        }
+    }
+
+    /// The same for what is described: in the plain dialect only a key that is a known one but for
+    /// its letters' case is refused.
+    func allowDescription(_ known: @autoclosure () -> [WireKey]) throws {
+        guard reading == .plain else { return try allow(known()) }
+        let known = known()
+        for member in members where !known.contains(where: { member.isNamed($0) }) {
+            let name = member.name.lowercased()
+            guard !known.contains(where: { $0.text.lowercased() == name }) else {
+                throw unknown(member)
+            }
         }
     }
 
@@ -83,7 +106,7 @@ struct WireObject {
 
     /// A value within this one as an object that is read as strictly.
     func child(_ value: JSONValue) throws -> WireObject {
-        try WireObject(value, isStrict: isStrict)
+        try WireObject(value, reading)
     }
 
     func required<Value>(
@@ -120,6 +143,7 @@ struct WireObject {
                 "has \(value.count) elements; at most \(WireLimits.elementsMax) fit in one "
                     + "body")
             error.code = .limitExceeded
+            error.detail = .count
             throw error
         }
         return elements

@@ -155,9 +155,11 @@ extension RecordError {
     public var withoutExtensions: RecordError {
         var plain = self
         plain.serverRecord = nil
+        plain.detail = nil
         switch code {
         case .changeTokenExpired, .instanceForked, .assetNotFound: plain.code = .badRequest
         case .recordDamaged: plain.code = .internalError
+        case .limitExceeded where detail == .count: plain.code = .badRequest
         default: break
         }
         return plain

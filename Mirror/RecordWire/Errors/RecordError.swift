@@ -41,7 +41,21 @@ public struct RecordError: Error, Hashable, Sendable, CustomStringConvertible {
         public static let unexpectedServerResponse = Code(rawValue: "UNEXPECTED_SERVER_RESPONSE")
     }
 
+    /// What a refusal is about, where its code leaves that open (our extension). What is not known
+    /// is kept as it came.
+    public struct Detail: RawRepresentable, Hashable, Sendable, Codable {
+        public let rawValue: String
+        public init(rawValue: String) { self.rawValue = rawValue }
+
+        /// What the container's schema says of record types and fields: once it says something
+        /// else, the same request may succeed.
+        public static let schema = Detail(rawValue: "SCHEMA")
+        /// A request names more things than are taken at once: its parts may succeed.
+        public static let count = Detail(rawValue: "COUNT")
+    }
+
     public var code: Code
+    public var detail: Detail?
     /// What was refused and what to do, in words.
     public var reason: String
     public var recordName: String?
@@ -62,6 +76,20 @@ public struct RecordError: Error, Hashable, Sendable, CustomStringConvertible {
         self.reason = reason
         self.recordName = recordName
         self.zoneID = zoneID
+    }
+
+    /// A refusal for what the container's schema says.
+    public static func ofSchema(_ reason: String) -> RecordError {
+        var error = RecordError(.badRequest, reason)
+        error.detail = .schema
+        return error
+    }
+
+    /// A refusal of so many things in one request.
+    public static func ofCount(_ reason: String) -> RecordError {
+        var error = RecordError(.limitExceeded, reason)
+        error.detail = .count
+        return error
     }
 
     public var description: String { "\(code.rawValue): \(reason)" }

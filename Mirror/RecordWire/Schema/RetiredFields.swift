@@ -31,8 +31,7 @@ public struct RetiredFields: Hashable, Sendable {
     /// Throws BAD_REQUEST for a field that is hidden.
     public func check(_ field: String, of recordType: String) throws(RecordError) {
         guard self[recordType].contains(field) else { return }
-        throw RecordError(
-            .badRequest,
+        throw RecordError.ofSchema(
             "The field \(field) of \(recordType) is retired for clients of this version; leave it "
                 + "out, or send the version of an older client.")
     }

@@ -171,6 +171,11 @@ struct Standing {
 
     private static let denied = RecordError.Code.accessDenied.rawValue
 
+    /// Whether something waits for a deployment of the service's schema.
+    private var waitsForSchema: Bool {
+        status?.refusals.contains { $0.reason.hasPrefix(Ledger.refusedBySchema.rawValue) } ?? false
+    }
+
     var headline: String {
         switch denying {
         case .shared: return "your edits of what others share are refused, and stay here."
@@ -204,6 +209,9 @@ struct Standing {
         case .notMirrored:
             "Sync it first: `diptych sync`; `diptych sync --help` tells what that needs."
         case .conflicts: "See and decide them: `diptych conflicts --waiting`"
+        case .refused where waitsForSchema:
+            "Nothing is lost: once who runs the service has deployed the schema that these objects "
+                + "need (`diptych service schema --deploy`), they go with the next `diptych sync`."
         case .refused:
             "Change the refused objects so that the service takes them, then sync: `diptych sync`."
                 + restoring

@@ -2,8 +2,16 @@ internal import Foundation
 internal import Platform
 internal import RecordWire
 
-/// Clears one field in the records of zones, a slice at a time.
-struct FieldRemoval {
+/// Writes the records of zones that have one field, a slice at a time, so that all devices hear of
+/// them: without the field, or as they are.
+struct FieldSweep {
+    enum Deed {
+        case clear
+        /// Clients read them without the field, and are to have them as they are.
+        case tellAgain
+    }
+
+    private let deed: Deed
     private let field: String
     private let recordType: String
     private let backend: any Backend
@@ -19,7 +27,19 @@ struct FieldRemoval {
         var reached: String?
     }
 
-    init(field: String, recordType: String, backend: any Backend, platform: Environment) {
+    /// What became of a slice.
+    private struct Outcome {
+        /// What found no room in its request.
+        var rest: [RecordOperation] = []
+        /// Whether records were changed meanwhile.
+        var isStale = false
+    }
+
+    init(
+        _ deed: Deed, field: String, recordType: String, backend: any Backend,
+        platform: Environment
+    ) {
+        self.deed = deed
         self.field = field
         self.recordType = recordType
         self.backend = backend
@@ -30,8 +50,14 @@ struct FieldRemoval {
     mutating func run(_ key: DatabaseKey, _ zone: ZoneID) throws(RecordError) {
         var after = ""
         while let slice = try slice(key, zone, after: after) {
-            // What was changed meanwhile is read again.
-            if !slice.edits.isEmpty, try !write(slice.edits, zone, key) { continue }
+            var (edits, isStale) = (slice.edits, false)
+            while !edits.isEmpty {
+                let outcome = try write(edits, zone, key)
+                edits = outcome.rest
+                isStale = isStale || outcome.isStale
+            }
+            // What was changed meanwhile is read again, unless its change tells of it.
+            if isStale, deed == .clear { continue }
             guard let reached = slice.reached else { return }
             after = reached
         }
@@ -66,18 +92,18 @@ struct FieldRemoval {
         }
     }
 
-    /// It names the tag: what is deleted in between does not come back by it.
+    /// It names the tag: what is deleted in between does not come back by it, and what is changed
+    /// is not written twice.
     private func edit(of row: RecordRow) -> RecordOperation {
         var record = Record(
             recordName: row.name, recordType: row.type, recordChangeTag: row.tag.text)
-        record.fields.updateValue(nil, forKey: field)
+        if deed == .clear { record.fields.updateValue(nil, forKey: field) }
         return RecordOperation(.update, record)
     }
 
-    /// Returns whether no record has to be read again.
     private mutating func write(
         _ edits: [RecordOperation], _ zone: ZoneID, _ key: DatabaseKey
-    ) throws(RecordError) -> Bool {
+    ) throws(RecordError) -> Outcome {
         let modification = try modification(edits, zone, key)
         let damage = DamageReport(path: "", log: { _ in })
         var broken: Set<ExactName> = []
@@ -88,18 +114,20 @@ struct FieldRemoval {
                 try modification.perform($0, damage: damage, broken: &broken, written: &written)
             }.results
         } catch  where error.code == .zoneNotFound {
-            return true
+            return Outcome()
         }
         backend.announce(.database(key))
-        var isDone = true
-        for case .failure(let error) in results {
+        var outcome = Outcome()
+        for (edit, result) in zip(edits, results) {
+            guard case .failure(let error) = result else { continue }
             switch error.code {
             case .notFound: continue
-            case .conflict, .tryAgainLater: isDone = false
+            case .conflict: outcome.isStale = true
+            case .tryAgainLater: outcome.rest.append(edit)
             default: refusal = refusal ?? error
             }
         }
-        return isDone
+        return outcome
     }
 
     private func modification(
@@ -122,7 +150,7 @@ struct FieldRemoval {
             actsForService: true)
     }
 
-    /// Whatever a service takes of its clients: records only get smaller.
+    /// Whatever a service takes of its clients: records only get smaller, or stay as they are.
     private static let limits: ServiceLimits = {
         var limits = ServiceLimits()
         limits.recordBytesMax = .max

@@ -72,9 +72,15 @@ extension RecordImport {
         return owner.toManySlot(kind.first.name)
     }
 
-    /// Somebody made a pair of what is none: it links nothing, and waits with its reason.
+    /// Somebody made a pair of what is none: it links nothing, and waits with its reason. One of a
+    /// version of the model in which it is one waits as what that version alone knows.
     private func refuse(_ entry: PairEntry) throws {
         try mirror.ledger.setPair(entry.key, isPending: true)
+        if let base = entry.base, let pair = JoinRecord(base, of: entry.pair),
+            mirror.pairs.named(pair) == nil
+        {
+            return
+        }
         try mirror.ledger.keepRefusal(of: entry.recordName, Self.wrongEnd)
     }
 
@@ -109,9 +115,18 @@ extension RecordImport {
 
     /// A member of a to-many without inverse has one owner. Where two devices gave it two, the pair
     /// with the smaller name stays and the service drops the other; one that is not to be sent
-    /// gives way. Returns whether `entry` stays.
+    /// gives way. One of a version in which there may be several waits. Returns whether `entry`
+    /// stays.
     private mutating func outdoesRivals(_ entry: PairEntry, _ kind: PairKind) throws -> Bool {
-        let rivals = try mirror.ledger.rivals(of: entry.pair, kind: kind).filter { !$0.isPending }
+        var rivals = try mirror.ledger.rivals(of: entry.pair, kind: kind).filter { !$0.isPending }
+        if !rivals.isEmpty, entry.hasInverse {
+            try mirror.ledger.setPair(entry.key, isPending: true)
+            return false
+        }
+        for rival in rivals where rival.hasInverse {
+            try mirror.ledger.setPair(rival.key, isPending: true)
+        }
+        rivals.removeAll(where: \.hasInverse)
         if let winner = try rivals.first(where: { try !outdoes(entry, $0) }) {
             try logLostMember(of: entry, kind, to: winner)
             try mirror.ledger.queuePairDeletion(entry)

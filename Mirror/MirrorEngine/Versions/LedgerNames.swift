@@ -23,7 +23,8 @@ struct LedgerNames {
         try renamePendingLinks(renamings)
     }
 
-    /// Lines that an older version of this library wrote under the plain names of its model.
+    /// Lines that an older version of this library wrote under the plain names of its model, and
+    /// those of relationships that have another place in this model.
     private func renamePairs() throws {
         let kinds = try mirror.ledger.connection.rows(
             "SELECT DISTINCT ZCDENTITYNAME, ZRELATIONSHIPNAME FROM ANSCKMIRROREDRELATIONSHIP")
@@ -36,11 +37,22 @@ struct LedgerNames {
                 "p.ZCDENTITYNAME = ? AND p.ZRELATIONSHIPNAME = ?", kind)
             for entry in entries {
                 let known =
-                    mirror.pairs.known(entry.pair)
+                    mirror.pairs.named(entry.pair)
                     ?? former.flatMap { mirror.pairs.known(entry.pair, in: $0) }
+                    ?? mirror.pairs.moved(entry.pair)
                 if let known { try mirror.ledger.rename(pair: entry.key, to: known) }
+                // Of several owners the row kept one; the others are not let go by anybody.
+                if let known, entry.hasInverse, hasOneOwner(known) {
+                    try mirror.ledger.setPair(entry.key, isPending: true)
+                }
             }
         }
+    }
+
+    private func hasOneOwner(_ pair: JoinRecord) -> Bool {
+        let kind = mirror.pairs.kind(
+            entityNames: pair.entityNames, relationshipNames: pair.relationshipNames)
+        return kind.map { $0.second == nil } ?? false
     }
 
     private var renamings: [Renaming] {

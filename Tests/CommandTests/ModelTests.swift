@@ -60,6 +60,14 @@ import Testing
             "addedAttribute", "lightweight"
         ), (price, price.replacing("Decimal", with: "Double"), "type", "impossible"),
         (
+            #""pages" optional="YES" attributeType="Integer 16""#,
+            #""pages" optional="YES" attributeType="Integer 64""#, "type", "lightweight"
+        ),
+        (
+            #""lent" optional="YES" attributeType="Integer 32""#,
+            #""lent" optional="YES" attributeType="Integer 16""#, "type", "impossible"
+        ),
+        (
             price, price.replacing("name=\"price\"", with: "name=\"cost\" elementID=\"price\""),
             "renamedAttribute", "lightweight"
         ), (price, price.replacing("optional=\"YES\" ", with: ""), "required", "impossible"),

@@ -239,11 +239,14 @@ struct ModelDifference {
     ) {
         if old.attributeType != new.attributeType {
             let types = [old, new].map { $0.attributeType.fileName ?? "unknown" }
+            let isTaken = new.takesValues(of: old)
             note(
                 "type", entity, new.name, "its type changed from \(types[0]) to \(types[1])",
-                .impossible,
-                "Add the new one under another name and carry the values over in a program, or "
-                    + "write a mapping model.")
+                isTaken ? .lightweight : .impossible,
+                isTaken
+                    ? nil
+                    : "Add the new one under another name and carry the values over in a program, "
+                        + "or write a mapping model.")
         }
         let derivations = [old, new].map { ($0 as? NSDerivedAttributeDescription)?.versionHash }
         if derivations[0] != derivations[1] {

@@ -39,11 +39,13 @@ final class VersionedWorld {
     }
 
     func open(
-        _ file: URL, _ model: NSManagedObjectModel, _ policy: MergePolicy = MergePolicy()
+        _ file: URL, _ model: NSManagedObjectModel, _ policy: MergePolicy = MergePolicy(),
+        keys: SealingKeys? = nil
     ) throws -> Device {
         made += 1
         let device = try Device(
-            made, service, model: model, policy: policy, file: file, assetsAbove: assetsAbove)
+            made, service, model: model, policy: policy, file: file, keys: keys,
+            assetsAbove: assetsAbove)
         files[ObjectIdentifier(device)] = file
         return device
     }

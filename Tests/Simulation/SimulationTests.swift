@@ -38,6 +38,20 @@ import Testing
         Self.require(Self.sharedBounds, of: try await Self.run(kind, of: Self.seeds / 10))
     }
 
+    /// Worlds in which what is linked is deleted as one, a fifth as many.
+    @Test func everySeedOfCascadingDeletionsComesToRestInAgreement() async throws {
+        var kind = WorldKind.cascading
+        kind.dialect = Self.dialect
+        Self.require(Self.cascadeBounds, of: try await Self.run(kind, of: Self.seeds / 5))
+    }
+
+    /// The same with a service, a zone or a device that loses time, a tenth as many.
+    @Test func everySeedOfSharesInLostTimeComesToRestInAgreement() async throws {
+        var kind = WorldKind.sharedInLostTime
+        kind.dialect = Self.dialect
+        _ = try await Self.run(kind, of: Self.seeds / 10)
+    }
+
     /// The same worlds with a service that hides every extension, a fifth as many.
     @Test func everySeedOfThePlainDialectComesToRestInAgreement() async throws {
         _ = try await Self.run(.plain, of: Self.seeds / 5)
@@ -139,6 +153,10 @@ import Testing
     private static let sharedBounds: [(WorldStatistics.Event, Double)] = [
         (.shared, 55), (.joined, 45), (.guestEdited, 25), (.readerEdited, 5), (.revoked, 20),
         (.loggedShareEnd, 5), (.chosen, 30), (.keptHere, 4),
+    ]
+
+    private static let cascadeBounds: [(WorldStatistics.Event, Double)] = [
+        (.cascade, 60), (.loggedDeletion, 10),
     ]
 
     private static let environment = ProcessInfo.processInfo.environment

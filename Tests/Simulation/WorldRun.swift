@@ -4,12 +4,14 @@ import RecordWire
 
 /// What kind of world a seed is drawn as. Seeds' names have a letter for each before their number:
 /// p for the plain dialect, v for two versions of the model, s for sealed attributes, h for shares
-/// and selections, d for many devices.
+/// and selections, d for many devices, c for deletions that cascade, l for lost time.
 struct WorldKind {
     var hasVersions = false
     var isSealed = false
     var isShared = false
     var hasManyDevices = false
+    var cascades = false
+    var losesTime = false
     var dialect = ServiceDialect.extended
 
     static let ofVersions = WorldKind(hasVersions: true)
@@ -17,9 +19,14 @@ struct WorldKind {
     static let shared = WorldKind(isShared: true)
     static let plain = WorldKind(dialect: .plain)
     static let ofManyDevices = WorldKind(hasManyDevices: true)
+    static let cascading = WorldKind(cascades: true)
+    static let sharedInLostTime = WorldKind(isShared: true, losesTime: true)
 
     private static var letters: [(Character, WritableKeyPath<WorldKind, Bool>)] {
-        [("v", \.hasVersions), ("s", \.isSealed), ("h", \.isShared), ("d", \.hasManyDevices)]
+        [
+            ("v", \.hasVersions), ("s", \.isSealed), ("h", \.isShared), ("d", \.hasManyDevices),
+            ("c", \.cascades), ("l", \.losesTime),
+        ]
     }
 
     /// What stands before the numbers of such seeds.
@@ -48,7 +55,8 @@ struct WorldKind {
     func settings(seed: UInt64, extremes: Set<WorldExtreme>) -> WorldSettings {
         .drawn(
             seed: seed, extremes: extremes, hasVersions: hasVersions, isSealed: isSealed,
-            isShared: isShared, hasManyDevices: hasManyDevices, dialect: dialect)
+            isShared: isShared, hasManyDevices: hasManyDevices, cascades: cascades,
+            losesTime: losesTime, dialect: dialect)
     }
 }
 

@@ -181,6 +181,9 @@ struct ReplyRecording {
         case .assetNotFound where item.operation.record.hasReceipts: try meetLostAsset(of: item)
         case .badRequest where try item.operation.record.hasReceipts && mirror.ledger.isPlain:
             try meetRefusedUploads(of: item, error)
+        // The root went with its share, and what was to be put below it goes where all else is.
+        case .validatingReferenceError
+        where try mirror.ledger.dropShare(below: item.operation.record.parent): break
         case .uniqueFieldError:
             outranked.append((item, error))
             if let holder = error.serverRecord, !holder.hasAssets { records.append(holder) }

@@ -28,7 +28,9 @@ struct FieldNames: Sendable {
         /// Where a value stands that is too large for the record.
         let asset: String?
 
-        var all: [String] { [plain, companion, cleared, fallback, asset].compactMap { $0 } }
+        var all: [String] { own + [fallback].compactMap { $0 } }
+        /// Those that mean this property and no other.
+        var own: [String] { [plain, companion, cleared, asset].compactMap { $0 } }
 
         init(
             plain: String, companion: String?, cleared: String?, fallback: String?, asset: String?

@@ -205,7 +205,12 @@ package final class RecordMapping: Sendable {
 
     /// Whether a record says anything of a property.
     func isWritten(_ slot: PropertySlot, of entity: EntityLayout, in record: Record) -> Bool {
-        fieldNames(of: slot, entity).all.contains { (record.fields[$0] ?? nil) != nil }
+        let field = fieldNames(of: slot, entity)
+        if field.own.contains(where: { (record.fields[$0] ?? nil) != nil }) { return true }
+        switch slot {
+        case .attribute(let index): return former(index, field, entity, in: record) != nil
+        case .toOne: return field.fallback.map { (record.fields[$0] ?? nil) != nil } ?? false
+        }
     }
 
     /// Whether a record says something of a property that this model can hold.
@@ -270,7 +275,7 @@ package final class RecordMapping: Sendable {
     private func value(
         of slot: Int, _ field: FieldNames.Names, _ entity: EntityLayout, in record: Record
     ) throws -> AttributeValue {
-        guard let plain = present(field, in: record) else {
+        guard let plain = present(slot, field, entity, in: record) else {
             if let carried = try carriedValue(slot, entity, in: record) { return carried }
             let isCleared = field.cleared.map { (record.fields[$0] ?? nil) != nil } ?? false
             return isCleared ? .null : defaultValue(slot, of: entity)
@@ -299,12 +304,29 @@ package final class RecordMapping: Sendable {
         !sealedSlots.isEmpty && sealedSlots[entity.number]?.contains(slot) ?? false
     }
 
-    /// The field of a property, or that of its former name or its asset where only that has a
+    /// The field of an attribute, or that of its former name or its asset where only that has a
     /// value.
-    private func present(_ field: FieldNames.Names, in record: Record) -> FieldValue? {
+    private func present(
+        _ slot: Int, _ field: FieldNames.Names, _ entity: EntityLayout, in record: Record
+    ) -> FieldValue? {
         if let value = record.fields[field.plain] ?? nil { return value }
-        if let value = field.fallback.flatMap({ record.fields[$0] ?? nil }) { return value }
+        if let value = former(slot, field, entity, in: record) { return value }
         return field.asset.flatMap { record.fields[$0] ?? nil }
+    }
+
+    /// What stands under an attribute's former name; nil for what it was when it had another type,
+    /// or was sealed or open other than now: that is another field.
+    func former(
+        _ slot: Int, _ field: FieldNames.Names, _ entity: EntityLayout, in record: Record
+    ) -> FieldValue? {
+        guard let name = field.fallback, let value = record.fields[name] ?? nil else { return nil }
+        var isSeal = false
+        if case .bytes(let data) = value { isSeal = Sealer.keyID(of: data) != nil }
+        guard isSeal == isSealed(slot, entity) else { return nil }
+        guard !isSeal else { return value }
+        let type = entity.attributes[slot].attribute.attributeType
+        return (try? AttributeCoding.value(plain: value, exact: nil, type: type)) == nil
+            ? nil : value
     }
 
     /// The record without the content of an attribute that is an asset in it, so that it says
@@ -339,7 +361,8 @@ package final class RecordMapping: Sendable {
 
     private func link(_ field: FieldNames.Names, in record: Record) -> NamedLink? {
         let orderKey = field.companion.flatMap { integer($0, in: record) }
-        switch present(field, in: record) {
+        let former = field.fallback.flatMap { record.fields[$0] ?? nil }
+        switch (record.fields[field.plain] ?? nil) ?? former {
         case .string(let name)? where !name.isEmpty:
             return NamedLink(name, orderKey: orderKey)
         case .reference(let reference)?:

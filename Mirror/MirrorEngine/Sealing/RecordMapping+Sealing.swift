@@ -146,10 +146,9 @@ extension RecordMapping {
         _ slot: Int, _ entity: EntityLayout, in record: Record
     ) -> (name: String, value: FieldValue)? {
         let field = names.attribute(slot, of: entity)
-        for name in [field.plain, field.fallback].compactMap({ $0 }) {
-            if let value = record.fields[name] ?? nil { return (name, value) }
-        }
-        return nil
+        if let value = record.fields[field.plain] ?? nil { return (field.plain, value) }
+        guard let name = field.fallback else { return nil }
+        return former(slot, field, entity, in: record).map { (name, $0) }
     }
 
     private func broken(_ field: String, _ record: Record) -> MirrorError {

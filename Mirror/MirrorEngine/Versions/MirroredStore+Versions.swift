@@ -15,6 +15,9 @@ extension MirroredStore {
         if let known, known != settings.modelDigest {
             var change = try ModelChange(mirror: mirror, former: former)
             try change.run()
+            // Where no migration was needed, the file still has the former one, from which the
+            // command would take the names of fields.
+            try mirror.store.keepModel(settings.mapping.layout.model)
             if !keepsAside {
                 _ = try ledger.zone(settings.zoneID)
                 try ledger.setToken(nil, zone: settings.zoneName)

@@ -25,8 +25,7 @@ struct EditMemory {
     private(set) var writes: [Property: [Write]] = [:]
     /// Properties that somebody decided under the rule `error`.
     private(set) var decided: Set<Property> = []
-    /// What those who deleted an object had seen of it; nil for what their version does not know.
-    private(set) var seenAtDeletion: [String: [[AttributeValue?]]] = [:]
+    var authors = AuthorMemory()
     /// What somebody saved again as it was: a later time, and no other value.
     private(set) var savedAgain: Set<Property> = []
     /// What all counts of an integer come to. Counters of other types are not here: their counts
@@ -57,6 +56,7 @@ struct EditMemory {
 
     mutating func changed(_ name: String, _ property: String, _ write: Write) {
         let property = Property(recordName: name, name: property)
+        authors.edited(name, property.name, by: write.device)
         guard write.previous != write.value else {
             savedAgain.insert(property)
             return
@@ -64,7 +64,10 @@ struct EditMemory {
         writes[property, default: []].append(write)
     }
 
-    mutating func counted(_ name: String, _ property: String, _ added: Int64) {
+    mutating func counted(
+        _ name: String, _ property: String, _ added: Int64, by device: String
+    ) {
+        authors.edited(name, property, by: device)
         counts[Property(recordName: name, name: property), default: 0] += added
     }
 
@@ -72,10 +75,10 @@ struct EditMemory {
         decided.insert(Property(recordName: name, name: property))
     }
 
-    mutating func deleted(_ name: String, seen: [AttributeValue?]) {
+    mutating func deleted(_ name: String, _ deletion: AuthorMemory.Deletion) {
         alive.remove(name)
         dead.insert(name)
-        seenAtDeletion[name, default: []].append(seen)
+        authors.deleted(name, deletion)
     }
 
     mutating func undone(_ name: String) {

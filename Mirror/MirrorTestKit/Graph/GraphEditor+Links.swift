@@ -19,9 +19,22 @@ extension GraphEditor {
             changes = try LinkEdit(layout: layout, store: store).link(row, slot: slot, to: target)
             return changes
         }
+        try noteLinks(changes, on: device)
         let link = changes.updates.first?.toOnes.first?.link
         try noteplace(name, entity, slot, link, on: device)
         return "links \(relationship.name) of \(name.suffix(6))"
+    }
+
+    /// Remembers who changed the links of each row.
+    mutating func noteLinks(_ changes: ChangeSet, on device: SimulatedDevice) throws {
+        for update in changes.updates {
+            guard let entity = layout.entity(update.id.entity) else { continue }
+            let name = try device.recordName(of: update.id)
+            for (slot, _) in update.toOnes {
+                let property = versions.lastName(of: entity.toOnes[slot].name)
+                memory.authors.edited(name, property, by: device.name)
+            }
+        }
     }
 
     private mutating func noteplace(
@@ -80,6 +93,8 @@ extension GraphEditor {
         var update = RowUpdate(id: row.id, expectedVersion: row.version)
         update.toOnes = [(slot, moved)]
         let name = try save(update, on: device)
+        memory.authors.edited(
+            name, versions.lastName(of: entity.toOnes[slot].name), by: device.name)
         try noteplace(name, entity, slot, moved, on: device)
         return "moves \(name.suffix(6)) to \(moved.orderKey ?? 0)"
     }

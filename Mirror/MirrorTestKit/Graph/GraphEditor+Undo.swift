@@ -15,16 +15,33 @@ struct DeletionMemory {
         let file: URL
         let isLater: Bool
         /// Who pointed at it.
-        let referrers: [(row: RowID, slot: Int)]
+        let referrers: [(row: RowID, toOneSlot: Int)]
+
+        init(
+            row: Row, name: String, device: SimulatedDevice,
+            referrers: [(row: RowID, toOneSlot: Int)]
+        ) {
+            self.row = row
+            self.name = name
+            self.device = device.name
+            file = device.file
+            isLater = device.isLater
+            self.referrers = referrers.filter { $0.row != row.id }
+        }
     }
 
     /// A stream of its own, so that a seed is the same world without undoing.
     let dice: SeededRandomness
+    /// Says which deletions take what hangs on an object, likewise.
+    let cascadeDice: SeededRandomness
     private var deletions: [Deletion] = []
     private(set) var undone: [Deletion] = []
     private static let countMax = 8
 
-    init(dice: SeededRandomness) { self.dice = dice }
+    init(dice: SeededRandomness, cascadeDice: SeededRandomness) {
+        self.dice = dice
+        self.cascadeDice = cascadeDice
+    }
 
     /// Returns the name of the object where it had come back from a deletion before.
     mutating func note(_ deletion: Deletion) -> String? {
@@ -58,8 +75,8 @@ extension GraphEditor {
             try device.store.row(deletion.row.id) == nil,
             let entity = layout.entity(deletion.row.id.entity)
         else { return nil }
+        var changes = ChangeSet()
         try device.edit(takesBack: randomness.chance(percent: rollbackPercent)) { store in
-            var changes = ChangeSet()
             changes.inserts = [try revived(deletion.row, entity, in: store)]
             let links = LinkEdit(layout: layout, store: store)
             for (source, slot) in deletion.referrers {
@@ -70,6 +87,7 @@ extension GraphEditor {
             }
             return changes
         }
+        try noteLinks(changes, on: device)
         memory.undone(deletion.name)
         deletions.noteUndone(deletion)
         return "undoes the deletion of \(deletion.name.suffix(6))"
@@ -88,7 +106,7 @@ extension GraphEditor {
     }
 
     /// The other ends of one-to-ones may have new partners by now.
-    private func isOneOfMany(_ slot: Int, of row: RowID) -> Bool {
+    func isOneOfMany(_ slot: Int, of row: RowID) -> Bool {
         layout.entity(row.entity)?.toOnes[slot].inverseRelationship?.isToMany == true
     }
 }

@@ -3,7 +3,7 @@ internal import Persistence
 internal import SQLiteStore
 internal import Stores
 
-/// Objects that are made, changed and deleted.
+/// Objects that are made and changed.
 extension GraphEditor {
     mutating func insert(
         _ entities: [EntityLayout], on device: SimulatedDevice
@@ -91,49 +91,9 @@ extension GraphEditor {
         update.attributes = [(slot, sum)]
         let name = try save(update, on: device)
         if case .integer(let added) = amount {
-            memory.counted(name, versions.lastName(of: counter.name), added)
+            memory.counted(name, versions.lastName(of: counter.name), added, by: device.name)
         }
         return "counts \(counter.name) of \(name.suffix(6)) from \(before) by \(added)"
-    }
-
-    mutating func delete(on device: SimulatedDevice) throws -> String? {
-        // What is outside of a selection goes from this device alone.
-        guard let row = try anyRow(on: device, where: { device.sendsAll(of: $0.entity) }),
-            layout.entity(row.id.entity).map({ device.sendsAll(of: $0.entity) }) == true
-        else { return nil }
-        var changes = ChangeSet()
-        let name = try edit(row.id, on: device) {
-            changes = try LinkEdit(layout: layout, store: $0).delete(row)
-            return changes
-        }
-        let deletion = DeletionMemory.Deletion(
-            row: row, name: name, device: device.name, file: device.file,
-            isLater: device.isLater,
-            referrers: changes.updates.flatMap { update in
-                update.toOnes.map { (update.id, $0.slot) }
-            })
-        if let former = deletions.note(deletion) { memory.undone(former) }
-        if let entity = layout.entity(row.id.entity) {
-            memory.deleted(name, seen: try seen(row, entity, on: device))
-            for key in keys(of: row, entity) { memory.keys.spoil(key) }
-        }
-        return "deletes \(name.suffix(6))"
-    }
-
-    /// What whoever deletes a row has seen of it. What is sealed may show nothing without all keys,
-    /// and until a round has opened what they open; what only the later model has, until a look has
-    /// brought it into the rows.
-    private func seen(
-        _ row: Row, _ entity: EntityLayout, on device: SimulatedDevice
-    ) throws -> [AttributeValue?] {
-        var values = versions.lastValues(of: row, entity)
-        if try device.waitsForModel() {
-            for slot in versions.slotsOfLastOnly(entity) { values[slot] = nil }
-        }
-        guard try hidesSealed || device.waitsForUnlocking() else { return values }
-        return zip(values, versions.last(entity).attributes).map { value, slot in
-            slot.attribute.allowsCloudEncryption ? nil : value
-        }
     }
 
     /// Shortens all texts of more than `bytes`, as a user does who is told that they are too large.
@@ -157,7 +117,7 @@ extension GraphEditor {
     }
 
     /// The unique keys of one attribute that a row holds.
-    private func keys(of row: Row, _ layout: EntityLayout) -> [KeyMemory.Key] {
+    func keys(of row: Row, _ layout: EntityLayout) -> [KeyMemory.Key] {
         var keys: [KeyMemory.Key] = []
         var entity: NSEntityDescription? = layout.entity
         while let current = entity {

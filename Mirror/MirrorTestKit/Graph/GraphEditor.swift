@@ -22,7 +22,7 @@ struct GraphEditor {
         return names.isEmpty
             ? version.concrete : version.concrete.filter { names.contains($0.name) }
     }
-    private let weights: EditWeights
+    let weights: EditWeights
     var memory = EditMemory()
     var deletions: DeletionMemory
     /// How often a save is taken back.
@@ -30,6 +30,8 @@ struct GraphEditor {
     private(set) var takenBack = 0
     /// How many deletions were undone.
     private(set) var undoneCount = 0
+    /// How many deletions took what hung on an object.
+    var cascadeCount = 0
     /// The device that is edited may not see what is sealed.
     var hidesSealed = false
     /// The next text that is drawn is longer than this.
@@ -39,9 +41,10 @@ struct GraphEditor {
         randomness: SeededRandomness, model: NSManagedObjectModel,
         later: NSManagedObjectModel? = nil, policy: MergePolicy = MergePolicy(),
         weights: EditWeights = EditWeights(),
-        undoDice: SeededRandomness = SeededRandomness(seed: 0)
+        undoDice: SeededRandomness = SeededRandomness(seed: 0),
+        cascadeDice: SeededRandomness = SeededRandomness(seed: 0)
     ) {
-        deletions = DeletionMemory(dice: undoDice)
+        deletions = DeletionMemory(dice: undoDice, cascadeDice: cascadeDice)
         self.randomness = randomness
         self.weights = weights
         values = ValueGenerator(randomness: randomness, keysCount: weights.keysCount)

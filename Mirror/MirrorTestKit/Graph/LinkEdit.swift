@@ -90,15 +90,18 @@ struct LinkEdit {
         return update
     }
 
-    /// Deletes a row; what pointed at it lets go.
-    func delete(_ row: Row) throws -> ChangeSet {
+    /// Deletes rows; what pointed at them lets go.
+    func delete(_ rows: [Row]) throws -> ChangeSet {
+        let gone = Set(rows.map(\.id))
         var changes = ChangeSet()
-        for (source, slot) in try store.referrers(of: row.id) where source != row.id {
-            var update = RowUpdate(id: source)
-            update.toOnes = [(slot, nil)]
-            changes.updates.append(update)
+        for row in rows {
+            for (source, slot) in try store.referrers(of: row.id) where !gone.contains(source) {
+                var update = RowUpdate(id: source)
+                update.toOnes = [(slot, nil)]
+                changes.updates.append(update)
+            }
+            changes.deletes.append(RowDelete(id: row.id))
         }
-        changes.deletes = [RowDelete(id: row.id)]
         return changes
     }
 }

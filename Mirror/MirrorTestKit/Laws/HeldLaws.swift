@@ -9,7 +9,9 @@ struct HeldLaws {
 
     func check() -> [String] {
         var names: Set<String> = []
-        for held in world.lostTime.heldImages {
+        // What another user's device held alone may go with the share.
+        for (device, held) in zip(world.devices, world.lostTime.heldImages)
+        where device.user == nil {
             // What came back and nobody looked at gets its name by the next look.
             names.formUnion(held.objects.keys.filter { !DeviceImage.isUnnamed($0) })
         }

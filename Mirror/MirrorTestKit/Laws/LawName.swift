@@ -24,6 +24,7 @@ enum LawName: String, CaseIterable {
     // MARK: What was saved
     case objectsStay = "was saved and is lost"
     case deletionsStay = "was deleted and came back"
+    case deletionsMeetEdits = "nobody else"
     case undoneDeletionsHold = "was undone, and it is lost"
     case pairsAreSaved = "Nobody added the pair"
     case pairsStay = "was added and is lost"

@@ -55,8 +55,8 @@ struct LogLaws {
         if let state = image.objects[property.recordName], state.attributes[slot] == value {
             return true
         }
-        let seen = memory.seenAtDeletion[property.recordName] ?? []
-        return seen.contains { $0[slot] == nil || $0[slot] == value }
+        let deletions = memory.authors.deletions[property.recordName] ?? []
+        return deletions.contains { $0.seen[slot] == nil || $0.seen[slot] == value }
     }
 }
 

@@ -42,10 +42,10 @@ struct MemoryLaws {
     /// same one once more.
     private func undoneHold() throws -> [String] {
         // Somebody deleted an object that goes on under another name.
-        let areTold = memory.seenAtDeletion.keys.allSatisfy { memory.entities[$0] != nil }
+        let areTold = memory.authors.deletions.keys.allSatisfy { memory.entities[$0] != nil }
         guard areTold, !world.share.wasRevoked else { return [] }
         return try world.undoneObjects().compactMap { deletion, name in
-            let deletions = memory.seenAtDeletion[deletion.name]?.count ?? 0
+            let deletions = memory.authors.deletions[deletion.name]?.count ?? 0
             guard name == nil, deletions == 1, !world.mayMerge(deletion.row.id.entity) else {
                 return nil
             }

@@ -36,6 +36,7 @@ struct WorldLaws {
             broken += HeldLaws(world: world, image: first.image).check()
         } else {
             broken += try MemoryLaws(world: world, image: first.image, log: log).check()
+            broken += DeletionLaws(world: world, image: first.image, log: log).check()
             broken += RuleLaws(world: world, image: first.image, log: log).check()
             broken += LogLaws(world: world, image: first.image, log: log).check()
             broken += SealLaws(world: world, image: first.image, log: log).check()

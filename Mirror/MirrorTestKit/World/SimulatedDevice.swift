@@ -136,7 +136,10 @@ final class SimulatedDevice {
         files.current = next
         guard self.isLater, !isLater else {
             self.isLater = isLater
-            return try restart()
+            try restart()
+            guard place.sharedZone != nil else { return }
+            _ = try mirrored.prepare(container: SimulatedService.container)
+            return
         }
         self.isLater = false
         try update(byMapping: false)

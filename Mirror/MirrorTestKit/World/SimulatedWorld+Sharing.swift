@@ -72,13 +72,31 @@ extension SimulatedWorld {
         guard let record = try? requests.takeShare(ask(request, as: owner)) else { return false }
         share.record = record
         if let root = record.sharedRoot {
-            let shared = try owner.mirrored.share([first, second], below: root)
-            tell("\(owner.name) shares \(shared.count) objects")
+            guard let count = try put([first, second], below: root, on: owner) else {
+                // It has not heard of the loss of the share that they were in.
+                let end = requests.end(of: record.recordName)
+                try requests.takeEnd(of: record.recordName, ask(end, as: owner))
+                share.record = nil
+                return true
+            }
+            tell("\(owner.name) shares \(count) objects")
         } else {
             tell("\(owner.name) shares everything")
         }
         statistics.count(.shared)
         return true
+    }
+
+    /// Returns how many objects are shared by that; nil where one is in another share.
+    private func put(
+        _ rows: [RowID], below root: String, on owner: SimulatedDevice
+    ) throws -> Int? {
+        do {
+            return try owner.mirrored.share(rows, below: root).count
+        } catch let error as MirrorError where error.code == .alreadyShared {
+            tell("\(owner.name) cannot share: \(error.message)")
+            return nil
+        }
     }
 
     private func invite(mayWrite: Bool) throws -> Bool {
@@ -132,6 +150,20 @@ extension SimulatedWorld {
         tell("\(guest.name) takes part")
         statistics.count(.joined)
         return true
+    }
+
+    /// After time was lost the share is as the service has it, or gone.
+    func lookAtShare() throws {
+        guard share.record != nil, let owner = owners.first else { return }
+        share.wasRevoked = true
+        share.record = try service.records(inZone: owner.mirrored.settings.zoneName).values
+            .first(where: \.isShare)
+        let guest = share.record?.participants?.first {
+            $0.identity.lookupInfo?.userRecordName == WorldShare.guest
+                || $0.identity.userRecordName == WorldShare.guest
+        }
+        share.isInvited = guest != nil
+        share.mayWrite = guest?.permission == .readWrite
     }
 
     /// A request that no fault befalls.

@@ -89,6 +89,7 @@ extension SimulatedWorld {
             network.freeDisk()
             try service.restore(copy)
             network.journal.forget()
+            try lookAtShare()
             return true
         }
         if randomness.chance(percent: faults.lostTime.serviceLossPercent) {
@@ -97,6 +98,7 @@ extension SimulatedWorld {
             network.freeDisk()
             try service.lose()
             network.journal.forget()
+            try lookAtShare()
             return true
         }
         if randomness.chance(percent: faults.lostTime.zoneLossPercent) {
@@ -104,6 +106,7 @@ extension SimulatedWorld {
             guard try network.deleteZone(zone) else { return false }
             tell("zone is deleted")
             statistics.count(.zoneLost)
+            try lookAtShare()
             return true
         }
         return try loseStore(device)
@@ -122,7 +125,8 @@ extension SimulatedWorld {
             return true
         }
         guard randomness.chance(percent: faults.lostTime.storeCopyPercent),
-            let other = randomness.pick(devices.filter { $0.name != device.name })
+            let other = randomness.pick(
+                devices.filter { $0.name != device.name && $0.user == device.user })
         else { return false }
         tell("\(device.name) becomes a copy of \(other.name)")
         statistics.count(.storeCopied)

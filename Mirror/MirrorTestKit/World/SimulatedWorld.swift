@@ -53,7 +53,8 @@ public final class SimulatedWorld {
         editor = GraphEditor(
             randomness: randomness, model: settings.model, later: settings.laterModel,
             policy: settings.policy, weights: settings.edits,
-            undoDice: SeededRandomness(seed: seed &* 961_748_941))
+            undoDice: SeededRandomness(seed: seed &* 961_748_941),
+            cascadeDice: SeededRandomness(seed: seed &* 573_259_391))
         editor.rollbackPercent = settings.faults.rollbackPercent
         try makeDevices(in: folder)
         network.arm()
@@ -151,6 +152,7 @@ public final class SimulatedWorld {
         }
         if editor.takenBack > 0 { statistics.count(.rolledBackSave) }
         if editor.undoneCount > 0 { statistics.count(.undoneDeletion) }
+        if editor.cascadeCount > 0 { statistics.count(.cascade) }
     }
 
     func armDevices() {
@@ -214,6 +216,8 @@ public final class SimulatedWorld {
         _ request: RecordRequest, _ session: SimulatedSession, _ device: SimulatedDevice
     ) throws -> Result<RecordResponse, any Error> {
         let id = try session.mirrored.deviceID()
+        // A store that was copied goes on under another ID.
+        if let user = device.user { service.give(id, to: user) }
         return network.carry(request, from: device.name, id: id, &session.notes) {
             self.tell($0)
         }

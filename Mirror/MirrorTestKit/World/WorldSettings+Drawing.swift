@@ -9,11 +9,13 @@ extension WorldSettings {
     /// model, and are updated on the way; but for that it is the same world. With `isSealed` some
     /// attributes are sealed, devices with and without keys, and every third world has two versions
     /// too. With `isShared` there are another user's devices, or devices choose what they send, or
-    /// both. With `hasManyDevices` the owner has four or five. `dialect` is the service's.
+    /// both. With `hasManyDevices` the owner has four or five. With `cascades` deletions take what
+    /// hangs on an object, with `losesTime` the service or a device loses some, whatever else there
+    /// is. `dialect` is the service's.
     public static func drawn(
         seed: UInt64, extremes: Set<WorldExtreme> = WorldExtreme.drawn, hasVersions: Bool = false,
         isSealed: Bool = false, isShared: Bool = false, hasManyDevices: Bool = false,
-        dialect: ServiceDialect = .extended
+        cascades: Bool = false, losesTime: Bool = false, dialect: ServiceDialect = .extended
     ) -> WorldSettings {
         let extremes = isShared ? extremes.intersection(WorldExtreme.ofShared) : extremes
         let dice = SeededRandomness(seed: seed &* 7919)
@@ -56,6 +58,8 @@ extension WorldSettings {
         }
         if dice.chance(percent: 25) { settings.policy.addMergedTexts() }
         if isShared { settings.drawSharing(SeededRandomness(seed: seed &* 179_424_673)) }
+        if cascades { settings.drawCascades(SeededRandomness(seed: seed &* 573_259_433)) }
+        if losesTime { settings.drawLostTime(SeededRandomness(seed: seed &* 472_882_027)) }
         if hasManyDevices { settings.drawDevices(SeededRandomness(seed: seed &* 122_949_823)) }
         return settings
     }
@@ -64,6 +68,18 @@ extension WorldSettings {
     private mutating func drawDevices(_ dice: SeededRandomness) {
         devices = 4 + dice.below(2)
         steps = devices * steps / 2
+    }
+
+    /// Trees grow and fall: what is linked is deleted as one, often where somebody edits it.
+    private mutating func drawCascades(_ dice: SeededRandomness) {
+        edits.cascadePercent = dice.among(30...100)
+        edits.relink = max(edits.relink, 25)
+        edits.delete = max(edits.delete, 12)
+        if dice.chance(percent: 50) { policy.deletion = .keepEdited }
+    }
+
+    private mutating func drawLostTime(_ dice: SeededRandomness) {
+        for _ in 0..<dice.among(1...2) { dice.pick(WorldExtreme.ofLostTime)?.add(to: &self) }
     }
 
     private mutating func drawSharing(_ dice: SeededRandomness) {
@@ -112,7 +128,11 @@ public enum WorldExtreme: String, CaseIterable, Sendable {
     /// Those that worlds meet unless told otherwise.
     public static let drawn: Set<WorldExtreme> = Set(allCases)
 
-    /// Those of worlds with shares and selections: no time is lost in them.
+    static let ofLostTime: [WorldExtreme] = [
+        .reset, .zoneLoss, .serviceRestore, .serviceLoss, .storeRestore, .storeCopy,
+    ]
+
+    /// Those of worlds with shares and selections: no time is lost in them unless it is asked for.
     static let ofShared: Set<WorldExtreme> = [.errorRule, .secondProcess]
 
     var percent: Int { self == .errorRule ? 15 : 6 }

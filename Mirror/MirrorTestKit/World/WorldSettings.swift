@@ -180,6 +180,8 @@ public struct EditWeights: Hashable, Sendable {
     public var keysCount = 12
     /// A deletion is undone after it was saved, in percent of the edits.
     public var undoPercent = 0
+    /// A deletion takes what hangs on the object in the same save, in percent of the deletions.
+    public var cascadePercent = 0
     /// Edits go to so many of the oldest objects of each entity, where devices meet; 0 for all.
     public var focus = 0
     /// Edits begin at objects of these entities, by name; none for all.

@@ -4,7 +4,7 @@ public struct WorldStatistics: Sendable {
     public enum Event: String, CaseIterable, Sendable {
         case conflictAnswer, existsAnswer, recordError
         case lostRequest, lostReply, lateCopy, busy
-        case deviceKill, crashPoint, rolledBackSave, undoneDeletion
+        case deviceKill, crashPoint, rolledBackSave, undoneDeletion, cascade
         case serviceKill, diskFull, revokedToken
         case tokenExpired, zoneLost, serviceLost, serviceRestored, storeRestored, storeCopied
         case zoneRefused, oversized, reset, resolved

@@ -1,4 +1,5 @@
 public import Foundation
+package import ObjectModel
 public import SQLiteDriver
 public import Stores
 
@@ -183,5 +184,11 @@ public final class StoreTransaction: RowWriting {
             try store.keys.ensure(Int64(number), name: name)
             return try store.keys.reserve(Int64(number), count: 1)
         }
+    }
+
+    /// Keeps the model in the file in the place of a former one with the same version hashes. One
+    /// that no archive can hold leaves the former.
+    package func keepModel(_ model: NSManagedObjectModel) throws {
+        try writing { try ModelCache.write(model, to: $0.reading.connection) }
     }
 }

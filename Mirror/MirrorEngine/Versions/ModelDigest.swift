@@ -1,0 +1,67 @@
+internal import Foundation
+internal import ObjectModel
+internal import Persistence
+internal import Platform
+internal import Stores
+
+/// Tells one model from another as far as records can see.
+///
+/// The version hashes of the entities say nothing of the names of fields (renaming identifiers,
+/// `MirrorName`), of defaults and of seals: an app may change them and open its store without a
+/// migration. Of values that an app may make anew at each start (dates, UUIDs) it only says that
+/// they are there.
+struct ModelDigest {
+    private let model: NSManagedObjectModel
+
+    init(_ model: NSManagedObjectModel) { self.model = model }
+
+    /// The version hashes alone, where they say it all.
+    var text: String {
+        let lines = model.entities.flatMap(lines).sorted()
+        guard !lines.isEmpty else { return model.versionHashesDigest }
+        let digest = SHA2.sha256(Array(lines.joined(separator: "\n").utf8))
+        return model.versionHashesDigest + "." + Data(digest).base64EncodedString()
+    }
+
+    private func lines(of entity: NSEntityDescription) -> [String] {
+        let name = entity.name ?? ""
+        let own = names(entity.renamingIdentifier, entity.userInfo, unlike: name)
+        return (own.isEmpty ? [] : [line([name] + own)])
+            + entity.properties.compactMap { property in
+                let told =
+                    names(property.renamingIdentifier, property.userInfo, unlike: property.name)
+                    + ((property as? NSAttributeDescription).map(facts) ?? [])
+                return told.isEmpty ? nil : line([name, property.name] + told)
+            }
+    }
+
+    private func names(
+        _ identifier: String?, _ userInfo: [AnyHashable: Any]?, unlike name: String
+    ) -> [String] {
+        var told: [String] = []
+        if let identifier, identifier != name { told.append("identifier \(identifier)") }
+        if let key = userInfo?[RecordKeys.userInfoKey] as? String { told.append("key \(key)") }
+        return told
+    }
+
+    private func facts(of attribute: NSAttributeDescription) -> [String] {
+        var told = attribute.allowsCloudEncryption ? ["sealed"] : []
+        guard !(attribute is NSDerivedAttributeDescription), !attribute.isTransient else {
+            return told
+        }
+        switch attribute.storedDefault {
+        case .null: break
+        case .integer(let number): told.append("default \(number)")
+        case .double(let number): told.append("default \(number)")
+        case .decimal(let number): told.append("default \(number)")
+        case .text(let text): told.append("default \(text)")
+        default: told.append("default")
+        }
+        return told
+    }
+
+    /// No two lists are one line.
+    private func line(_ words: [String]) -> String {
+        words.map { "\($0.utf8.count):\($0)" }.joined(separator: " ")
+    }
+}

@@ -1,0 +1,63 @@
+internal import MirrorEngine
+internal import RecordWire
+internal import Stores
+
+/// A deletion meets an edit only where somebody edited: what it cuts itself is nobody's edit.
+/// Nothing else brings an object back under `keepEdited`, and nothing else is in a log.
+struct DeletionLaws {
+    let world: SimulatedWorld
+    let image: DeviceImage
+    let log: ConflictLog
+
+    private var memory: EditMemory { world.editor.memory }
+
+    func check() -> [String] {
+        guard !world.share.wasRevoked else { return [] }
+        return comebacks() + log.entries.compactMap(falseMeeting)
+    }
+
+    private func comebacks() -> [String] {
+        guard world.settings.policy.deletion == .keepEdited else { return [] }
+        return memory.dead.sorted().compactMap { name in
+            guard let state = image.objects[name], !world.mayMerge(state.entity),
+                !world.network.revivals.contains(name), !memory.authors.mayMeetDeletion(name)
+            else { return nil }
+            return "The object \(name.suffix(6)) was deleted, and nobody else's edit keeps it."
+        }
+    }
+
+    private func falseMeeting(_ device: String, _ conflict: ConflictEntry) -> String? {
+        let name = conflict.recordName
+        guard DeletionRule(rawValue: conflict.rule) != nil, let number = memory.entities[name],
+            !world.mayMerge(number), let entity = world.editor.layout.entity(number),
+            entity.attributeSlot(conflict.property) != nil
+                || entity.toOneSlot(conflict.property) != nil
+        else { return nil }
+        // A link is lost with its target, too.
+        let targets = [conflict.base, conflict.local, conflict.remote].compactMap(\.?.linkedName)
+        let ends = [name] + targets
+        let property = EditMemory.Property(recordName: name, name: conflict.property)
+        guard ends.allSatisfy({ isPlain($0) }),
+            !memory.authors.mayMeet(property, deletionsOf: ends)
+        else { return nil }
+        return "\(device) logged a deletion that met \(conflict.property) of \(name.suffix(6)), "
+            + "which nobody else had edited."
+    }
+
+    /// Whether the memory knows all that befell an object.
+    private func isPlain(_ name: String) -> Bool {
+        guard let entity = memory.entities[name], !world.mayMerge(entity) else { return false }
+        return !memory.undone.contains(name) && !world.network.revivals.contains(name)
+    }
+}
+
+extension FieldValue {
+    /// The record that a logged link leads to.
+    fileprivate var linkedName: String? {
+        switch self {
+        case .string(let name): name
+        case .reference(let reference): reference.recordName
+        default: nil
+        }
+    }
+}

@@ -44,7 +44,8 @@ extension HistoryTransaction {
 extension MirrorTransaction {
     /// The properties of `changed` are the user's now.
     func noteUserEdit(of row: RowID, _ changed: Set<String>) throws {
-        guard !changed.isEmpty, try ledger.mayHold(.computed), let name = try ledger.knownName(of: row),
+        guard !changed.isEmpty, try ledger.mayHold(.computed),
+            let name = try ledger.knownName(of: row),
             let layout = mapping.layout.entity(row.entity)
         else { return }
         for property in try ledger.computedProperties(of: name) {

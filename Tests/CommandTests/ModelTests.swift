@@ -159,6 +159,21 @@ import Testing
         #expect(!trial.output.contains("LOSES DATA"), "\(trial.output)")
     }
 
+    @Test func aNameForRecordsThatIsLetGoIsTold() throws {
+        let workshop = try Workshop()
+        let renamed = try workshop.model {
+            $0.replacing(#""shelf""#, with: #""place" elementID="shelf""#)
+        }
+        let kept = workshop.path("Renamed.mom")
+        try workshop.done(["model", "convert", renamed, kept])
+        let cleared = try workshop.model { $0.replacing(#""shelf""#, with: #""place""#) }
+        let run = try workshop.done(["model", "diff", kept, cleared, "--json"])
+        let changes = run.json["changes"] as? [[String: Any]] ?? []
+        let codes = changes.map { "\($0["change"] ?? "") \($0["property"] ?? "")" }
+        #expect(codes == ["recordName place"], "\(run.output)")
+        #expect(run.json["needsMigration"] as? Bool == false)
+    }
+
     /// The name is another's that asks for it: as a migration has it, what had it is renamed.
     @Test func aNameThatAnotherAsksForIsNotKept() throws {
         let workshop = try Workshop()

@@ -137,6 +137,24 @@ import Testing
         }
     }
 
+    /// An end that only the newer version allows.
+    @Test func aPairThatTheOlderVersionCannotHaveWaitsWithoutARefusal() throws {
+        let world = try Self.world(.membersParent)
+        let (old, new) = (try world.device(), try world.device(isLater: true))
+        try Self.fill(old)
+        try world.settle(old, new)
+        let item = try new.insert("Item")
+        try new.pair(Self.note(1, new), "tags", with: item)
+        try world.settle(new, old)
+        #expect(try Self.links(old) == [[1], [2], [3], [4]])
+        #expect(try old.mirrored.status()?.isInSync == true)
+        let updated = try world.updated(old)
+        try world.settle(updated, new)
+        for device in [updated, new] {
+            #expect(try device.members(Self.note(1, device), "tags").count == 2)
+        }
+    }
+
     /// The older version lets a tag be of one note alone.
     @Test func aMemberOfTwoStaysWithBoth() throws {
         let world = try Self.world(.inverse)

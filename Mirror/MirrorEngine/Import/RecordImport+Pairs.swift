@@ -44,6 +44,9 @@ extension RecordImport {
             let (second, isSecondRenamed) = try mirror.ledger.place(named: entry.pair.second)
         else { return try mirror.ledger.setPair(entry.key, isPending: true) }
         guard let slot = try slot(of: kind, from: first, to: second) else {
+            if isOfAnotherVersion(entry) {
+                return try mirror.ledger.setPair(entry.key, isPending: true)
+            }
             guard isFirstRenamed || isSecondRenamed else { return try refuse(entry) }
             try logRelease(of: entry, kind, first: first, second: second)
             return try mirror.ledger.queuePairDeletion(entry)
@@ -72,15 +75,18 @@ extension RecordImport {
         return owner.toManySlot(kind.first.name)
     }
 
-    /// Somebody made a pair of what is none: it links nothing, and waits with its reason. One of a
-    /// version of the model in which it is one waits as what that version alone knows.
+    /// Whether the pair's relationship has another place in the version of the model that made it:
+    /// ends that do not fit here may fit there, and it waits as what that version alone knows.
+    private func isOfAnotherVersion(_ entry: PairEntry) -> Bool {
+        guard let base = entry.base, let pair = JoinRecord(base, of: entry.pair) else {
+            return false
+        }
+        return mirror.pairs.named(pair) == nil
+    }
+
+    /// Somebody made a pair of what is none: it links nothing, and waits with its reason.
     private func refuse(_ entry: PairEntry) throws {
         try mirror.ledger.setPair(entry.key, isPending: true)
-        if let base = entry.base, let pair = JoinRecord(base, of: entry.pair),
-            mirror.pairs.named(pair) == nil
-        {
-            return
-        }
         try mirror.ledger.keepRefusal(of: entry.recordName, Self.wrongEnd)
     }
 

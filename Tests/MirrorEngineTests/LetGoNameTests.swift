@@ -70,4 +70,15 @@ import Testing
         try world.settle(x, newer)
         #expect(try headlines(newer) == [.null, .text("v2"), .text("older")])
     }
+
+    @Test func whatIsCalledOtherwiseIsTold() throws {
+        let newer = try relaunched(y)
+        let (former, present) = (x.mirrored.settings.mapping, newer.mirrored.settings.mapping)
+        let told = former.namesLetGo(by: present)
+        #expect(told.count == 1)
+        #expect(
+            told.first?.hasPrefix("headline of DraftNote, Note, TodoNote is called headline")
+                == true)
+        #expect(present.namesLetGo(by: former).isEmpty && former.namesLetGo(by: former).isEmpty)
+    }
 }

@@ -29,7 +29,7 @@ public struct MirrorError: Error, Sendable, CustomStringConvertible {
         public static let otherUser = Code(kind: .otherUser)
         public static let ledgerDamaged = Code(kind: .ledgerDamaged)
         public static let unknownConflict = Code(kind: .unknownConflict)
-        /// The object whose value is to be put back is there no more.
+        /// The object whose value is to be put back, or which is to be shared, is there no more.
         public static let objectDeleted = Code(kind: .objectDeleted)
         /// The value that a decision would put back is the unique key of another object.
         public static let keyTaken = Code(kind: .keyTaken)

@@ -55,6 +55,12 @@ public struct SQLiteFault: Error, Hashable, Sendable, CustomStringConvertible {
     public var wantsRollback: Bool { code == SQLITE_READONLY | (3 << 8) }
     /// There is no file, or it, or the log beside it, may not be opened.
     public var cannotOpen: Bool { primaryCode == SQLITE_CANTOPEN }
+    /// Whether a statement nests deeper than SQLite reads, which it has no code for.
+    public var isOfDepth: Bool {
+        primaryCode == SQLITE_ERROR
+            && (message == "parser stack overflow"
+                || message.hasPrefix("Expression tree is too large"))
+    }
 
     public var description: String {
         let statement = sql.map { " in: \($0)" } ?? ""

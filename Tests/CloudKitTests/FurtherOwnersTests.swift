@@ -136,6 +136,90 @@ import Testing
         let store = try #require(phone.container.furtherStores(of: phone.store).first)
         let log = try #require(try MirroredStore.known(of: store)).conflicts()
         #expect(log.map(\.local) == [.string("mine")])
+        // The container finds it too.
+        let found = try #require(phone.container.mirroredStore(of: store))
+        #expect(try found.conflicts().map(\.id) == log.map(\.id))
+        #expect(try phone.container.status(of: store)?.isInSync == false)
+    }
+
+    @Test func theLogOfAShareThatEndedIsThereWhenTheStoresAreLoaded() async throws {
+        do {
+            let device = try reopened("pad")
+            let ending = try await world.open()
+            try await accept(device)
+            try await world.settle([device])
+            try device.edit("map") { note, _ in note.setValue("mine", forKey: "text") }
+            try await world.desk.container.endSharing(ending, in: world.desk.store)
+            await #expect(throws: CKError.self) { _ = try await device.container.sync() }
+        }
+        let device = try reopened("pad")
+        let store = try #require(device.container.furtherStores(of: device.store).first)
+        let found = try #require(device.container.mirroredStore(of: store))
+        #expect(try found.conflicts().map(\.local) == [.string("mine")])
+    }
+
+    /// Objects that wait for a share are on this device alone.
+    @Test func aStoreWithObjectsThatWaitsForAShareIsNotEqual() async throws {
+        let carla = world.carla
+        try carla.write("first", in: "Note")
+        #expect(try await !carla.container.sync())
+        try carla.edit("first") { note, context in context.delete(note) }
+        #expect(try await carla.container.sync())
+        try await world.open()
+        let phone = world.phone
+        try await accept(phone)
+        try await dora.container.endSharing(share, in: dora.store)
+        await #expect(throws: CKError.self) { _ = try await phone.container.sync() }
+        #expect(try await phone.container.sync())
+        let further = try #require(phone.container.furtherStores(of: phone.store).first)
+        let context = phone.container.newBackgroundContext()
+        try context.performAndWait {
+            let note = NSEntityDescription.insertNewObject(forEntityName: "Note", into: context)
+            context.assign(note, to: further)
+            try context.save()
+        }
+        #expect(try await !phone.container.sync())
+    }
+
+    /// What comes into the store while it waits was made for nobody, or for the owner whose share
+    /// it was.
+    @Test func whatLiesInAStoreThatWaitsGoesToNoOtherOwner() async throws {
+        let former = try await world.open()
+        let phone = world.phone
+        try await world.desk.container.endSharing(former, in: world.desk.store)
+        await #expect(throws: CKError.self) { _ = try await phone.container.sync() }
+        try phone.write("late", in: "Note")
+        try await accept(phone)
+        try await world.settle([phone, dora])
+        #expect(try dora.texts("Note") == ["hers"])
+        #expect(try phone.texts("Note") == ["hers"])
+        #expect(phone.container.furtherStores(of: phone.store).isEmpty)
+        let mirrored = try #require(phone.container.mirroredStore(of: phone.store))
+        let log = try mirrored.conflicts()
+        #expect(log.map(\.rule) == ["shareEnded"] && log.map(\.local) == [.string("late")])
+        // Nothing is lost by it.
+        try mirrored.restore(objectOfConflict: try #require(log.first).id)
+        try await world.settle([phone, dora])
+        #expect(try dora.texts("Note") == ["hers", "late"])
+    }
+
+    /// One round found the end while another waited for its turn.
+    @Test func noRoundTiesAStoreToAZoneThatWasLeft() async throws {
+        let former = try await world.open()
+        let phone = world.phone
+        let mirrored = try #require(phone.container.mirroredStore(of: phone.store))
+        try await world.desk.container.endSharing(former, in: world.desk.store)
+        await #expect(throws: CKError.self) { _ = try await phone.container.sync() }
+        let place = MirrorDestination(
+            service: try #require(phone.address).url.absoluteString,
+            container: NSPersistentCloudKitContainer.defaultContainerIdentifier)
+        let error = #expect(throws: MirrorError.self) {
+            _ = try mirrored.prepare(container: place.name)
+        }
+        #expect(error?.code == .shareEnded)
+        #expect(try MirroredStore.boundZone(of: phone.store) == nil)
+        try await accept(phone)
+        #expect(try phone.texts("Note") == ["hers"])
     }
 
     @Test func invitationsOfSeveralOwnersAreAcceptedAtOnce() async throws {

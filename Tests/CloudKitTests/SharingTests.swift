@@ -246,6 +246,102 @@ import Testing
         #expect(try world.phone.texts("Note") == ["map", "tickets"])
     }
 
+    /// Those had a place in the share that ended.
+    @Test func linksComeWithWhatIsSharedASecondTime() async throws {
+        let world = try SharingWorld()
+        let share = try await world.open()
+        try await world.desk.container.endSharing(share, in: world.desk.store)
+        _ = try? await world.phone.container.sync()
+        #expect(try world.phone.texts("Note").isEmpty)
+        let context = world.desk.container.newBackgroundContext()
+        let id = try world.desk.id(of: "tickets")
+        let note = context.performAndWait { context.object(with: id) }
+        let (_, again, _) = try await world.desk.container.share([note], to: nil)
+        try await world.accept(try await world.invite(again, .readWrite), on: world.phone)
+        try await world.settle()
+        for device in [world.phone, world.tablet] {
+            try device.edit("tickets") { note, _ in
+                #expect((note.value(forKey: "labels") as? NSSet)?.count == 1)
+            }
+        }
+    }
+
+    /// The device that shares it hears of the deletion only then.
+    @Test func whatAnotherDeviceDeletedIsNotShared() async throws {
+        let world = try SharingWorld()
+        let folder = try world.fill()
+        try await world.settle([world.desk, world.laptop])
+        let laptop = world.laptop
+        let ids = [try laptop.id(of: "diary"), try laptop.id(of: "map")]
+        try world.desk.edit("diary") { note, context in context.delete(note) }
+        try await world.settle([world.desk])
+        let context = laptop.container.newBackgroundContext()
+        let notes = context.performAndWait { ids.map { context.object(with: $0) } }
+        let error = await #expect(throws: CKError.self) {
+            _ = try await laptop.container.share([notes[0]], to: nil)
+        }
+        #expect(error?.code == .unknownItem)
+        #expect(try await laptop.container.sync())
+        #expect(try laptop.container.fetchShares(in: nil).isEmpty)
+        // It keeps no others from being shared.
+        let (shared, share, _) = try await laptop.container.share(notes, to: nil)
+        #expect(shared.count == 4 && !shared.contains(ids[0]))
+        #expect(try await laptop.container.sync())
+        let (same, _, _) = try await world.desk.container.share([folder], to: share)
+        #expect(same.count == 4)
+    }
+
+    /// Two of its owner's devices put it into shares before either had heard of the other's.
+    @Test func anObjectStaysInTheShareThatTheServiceHeardOfFirst() async throws {
+        let world = try SharingWorld()
+        let folder = try world.fill()
+        let (desk, laptop) = (world.desk, world.laptop)
+        try await world.settle([desk, laptop])
+        let diary = try laptop.id(of: "diary")
+        let context = laptop.container.newBackgroundContext()
+        let note = context.performAndWait { context.object(with: diary) }
+        let (_, other, _) = try await laptop.container.share([note], to: nil)
+        let mirrored = try #require(laptop.container.mirroredStore(of: laptop.store))
+        let root = try #require(try mirrored.shares().first?.sharedRoot)
+        let map = try laptop.id(of: "map")
+        let shared = try mirrored.share([try #require(map.rowID)], below: root)
+        #expect(shared.count == 4)
+        let (_, first, _) = try await desk.container.share([folder], to: nil)
+        #expect(first.recordID != other.recordID)
+        try await world.settle([laptop, desk])
+        let error = #expect(throws: MirrorError.self) {
+            try mirrored.checkShared(shared, below: root)
+        }
+        #expect(error?.code == .alreadyShared)
+        for device in [laptop, desk] {
+            let id = try device.id(of: "map")
+            let found = try device.container.fetchShares(matching: [id])[id]
+            #expect(found?.recordID == first.recordID)
+            #expect(try device.container.status(of: device.store)?.isInSync == true)
+        }
+    }
+
+    /// Also where the container mirrors it only then.
+    @Test func nothingRunsByItselfDuringAPause() async throws {
+        let world = try SharingWorld()
+        let folder = try world.fill()
+        let (_, share, _) = try await world.desk.container.share([folder], to: nil)
+        let invited = try await world.invite(share, .readWrite)
+        let device = try world.service.container(
+            "own", runsByItself: true, of: world.phone.address,
+            model: SharingWorld.model
+        ) { $0.databaseScope = .shared }
+        func state() throws -> MirrorActivity.State? {
+            try device.container.status(of: device.store)?.activity?.state
+        }
+        device.container.pause()
+        try await world.accept(invited, on: device)
+        #expect(try await eventually { try state() != nil })
+        #expect(try state() == .paused)
+        device.container.resume()
+        #expect(try await eventually { try state() == .running })
+    }
+
     @Test func anObjectIsInOneShare() async throws {
         let world = try SharingWorld()
         let folder = try world.fill()

@@ -283,10 +283,28 @@ import Testing
         #expect(run.status == 4)
         #expect(run.complaint.contains("lacks author"), "\(run.complaint)")
         #expect(run.complaint.contains("lacks tags"))
+        // As a program is told that moves such a store.
+        #expect(run.complaint.contains("links are not in the new store"))
         let lines = try workshop.done(["export", copy, "--model", Workshop.model]).lines
         let books = lines.filter { $0["entity"] as? String == "Book" }
         #expect(
             books.filter { ($0["relationships"] as? [String: Any])?["author"] != nil }.count == 1)
+    }
+
+    @Test func aDamagedFileIsWhatAConversionBlames() throws {
+        let workshop = try Workshop()
+        let library = try workshop.library()
+        try workshop.edit(library, "insert Tag name=a")
+        _ = try workshop.sql(
+            library,
+            "create table x as select * from ZTAG; drop table ZTAG; "
+                + "alter table x rename to ZTAG; insert into ZTAG select * from ZTAG;")
+        let copy = workshop.path("Copy.sqlite")
+        let run = try workshop.run("convert", library, copy, "--to", "sqlite")
+        #expect(run.status == 1)
+        #expect(run.complaint.contains("contradict"), "\(run.complaint)")
+        #expect(run.complaint.contains("inspect") && !run.complaint.contains("free space"))
+        #expect(!FileManager.default.fileExists(atPath: copy))
     }
 
     // MARK: Derived attributes

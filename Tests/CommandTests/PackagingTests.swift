@@ -32,6 +32,63 @@ import Testing
         #expect(look.wait() == 0, "\(look.printed)")
     }
 
+    /// What a unit sets, with the test's folders in the place of the machine's.
+    private func environment(of unit: String, _ workshop: Workshop) throws -> [String: String] {
+        let lines = try text(unit).split(separator: "\n").filter { $0.hasPrefix("Environment=") }
+        let pairs = lines.map { line in
+            let parts = line.dropFirst("Environment=".count).split(separator: "=")
+            let value = String(parts[1]).replacing("/var/lib", with: workshop.path("lib"))
+                .replacing("/etc", with: workshop.path("config"))
+            return (String(parts[0]), value)
+        }
+        return Dictionary(uniqueKeysWithValues: pairs)
+    }
+
+    /// Else the backup is one of what is not served.
+    @Test func theBackupKnowsTheSettingsOfTheService() throws {
+        let workshop = try Workshop()
+        try FileManager.default.createDirectory(
+            atPath: workshop.path("config/diptych"), withIntermediateDirectories: true)
+        try workshop.write(
+            "database = postgresql://nobody@127.0.0.1:1/records\n",
+            to: "config/diptych/diptych.conf")
+        // From before the records went there.
+        try workshop.service("--data", workshop.path("lib/diptych")).kill()
+        for name in ["XDG_CONFIG_HOME", "XDG_DATA_HOME"] {
+            workshop.environment[name] = nil
+        }
+        workshop.environment.merge(
+            try environment(of: "diptych-backup.service", workshop), uniquingKeysWith: { $1 })
+        let run = try workshop.run("service", "backup", workshop.path("b.sqlite"))
+        #expect(run.status == 1 && run.complaint.contains("pg_dump"), "\(run.complaint)")
+        #expect(!FileManager.default.fileExists(atPath: workshop.path("b.sqlite")))
+    }
+
+    @Test(arguments: ["diptych.service", "diptych-backup.service"])
+    func theSettingsOfTheUnitsNameTheData(unit: String) throws {
+        let workshop = try Workshop()
+        try workshop.service("--data", workshop.path("kept")).kill()
+        try FileManager.default.createDirectory(
+            atPath: workshop.path("config/diptych"), withIntermediateDirectories: true)
+        try workshop.write(
+            "data = \(workshop.path("kept"))\n", to: "config/diptych/diptych.conf")
+        workshop.environment.merge(
+            try environment(of: unit, workshop), uniquingKeysWith: { $1 })
+        let run = try workshop.run("service", "users", "--json")
+        #expect(run.status == 0, "\(run.complaint)")
+    }
+
+    @Test func theUnitsKeepTheDataWhereTheyDid() throws {
+        let workshop = try Workshop()
+        try workshop.service("--data", workshop.path("lib/diptych")).kill()
+        for unit in ["diptych.service", "diptych-backup.service"] {
+            workshop.environment.merge(
+                try environment(of: unit, workshop), uniquingKeysWith: { $1 })
+            let run = try workshop.run("service", "users", "--json")
+            #expect(run.status == 0, "\(unit): \(run.complaint)")
+        }
+    }
+
     @Test func theCommandWritesTheUnitThatIsShown() throws {
         let workshop = try Workshop()
         let folder = workshop.path("units")

@@ -62,6 +62,30 @@ struct PostgresServeTests {
         }
     }
 
+    /// What is uploaded at one would be gone for all who ask the other.
+    @Test func aServiceWithAnotherPlaceOfAssetsSaysSo() throws {
+        let shared = ["--database", address, "--assets", workshop.path("shared")]
+        func start(_ name: String, _ words: [String]) throws -> Child {
+            let child = try workshop.start(
+                ["serve", "--listen", "127.0.0.1:0", "--tls", "off", "--data", workshop.path(name)]
+                    + words)
+            try until { !child.printed.isEmpty }
+            return child
+        }
+        let one = try start("one", shared)
+        try until { FileManager.default.fileExists(atPath: workshop.path("shared")) }
+        usleep(500_000)
+        let other = try start("other", ["--database", address])
+        try until { other.complaint.contains("--assets") }
+        let third = try start("third", shared)
+        usleep(500_000)
+        #expect(!one.complaint.contains("--assets") && !third.complaint.contains("--assets"))
+        for child in [one, other, third] {
+            child.send(SIGTERM)
+            child.wait()
+        }
+    }
+
     @Test func noPasswordIsShown() throws {
         let secret = "pa55word"
         let away = "postgresql://ann:\(secret)@127.0.0.1:1/records?connect_timeout=2"

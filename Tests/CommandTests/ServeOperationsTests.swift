@@ -55,6 +55,68 @@ import Testing
         #expect(service.child.wait() == 0)
     }
 
+    /// Else the first user who sends a picture is the first to hear of it.
+    @Test func aBucketThatCannotBeReachedIsToldAtTheStart() throws {
+        workshop.environment["AWS_ACCESS_KEY_ID"] = "x"
+        workshop.environment["AWS_SECRET_ACCESS_KEY"] = "y"
+        let service = try workshop.service(
+            "--assets", "s3://shelf/assets", "--assets-endpoint", "http://127.0.0.1:1")
+        wait("a word") { service.child.complaint.contains("store of objects") }
+    }
+
+    // MARK: Settings
+
+    private func settings(_ text: String) throws {
+        try FileManager.default.createDirectory(
+            atPath: workshop.path("config/diptych"), withIntermediateDirectories: true)
+        try workshop.write(text, to: "config/diptych/diptych.conf")
+    }
+
+    /// Whoever wrote the line sees elsewhere what it says.
+    @Test func aLineThatAVariableGoesBeforeIsTold() throws {
+        try settings("data = elsewhere\nconsole = off\nlog-level = info\n")
+        workshop.environment["DIPTYCH_DATA"] = workshop.path("kept")
+        // These say the same, or are not asked.
+        workshop.environment["DIPTYCH_CONSOLE"] = "off"
+        workshop.environment["DIPTYCH_LOG"] = "debug"
+        let child = try workshop.start([
+            "serve", "--listen", "127.0.0.1:0", "--tls", "off", "--log-level", "error",
+        ])
+        wait("its address") { !child.printed.isEmpty }
+        let told = child.complaint
+        #expect(told.contains("DIPTYCH_DATA") && told.contains("'data' of "), "\(told)")
+        #expect(!told.contains("DIPTYCH_CONSOLE") && !told.contains("DIPTYCH_LOG"), "\(told)")
+        child.send(SIGTERM)
+        child.wait()
+    }
+
+    @Test(arguments: ["container", "data", "log", "hosts", "trusted-proxy"])
+    func aLineWithoutAValueIsRefusedAsSuch(name: String) throws {
+        for line in ["\(name) =", "\(name)"] {
+            try settings("tls = off\n\(line)\n")
+            let run = try workshop.run("serve", "--listen", "127.0.0.1:0", "--json")
+            #expect(run.status == 2 && run.errorCode == "badConfiguration")
+            let message = run.error["message"] as? String ?? ""
+            #expect(
+                message.contains("line 2: '\(name)' has no value"), "\(message)")
+        }
+    }
+
+    @Test func aSettingThatStandsTwiceIsTold() throws {
+        try settings("log-level = info\nlog-level = error\n")
+        let service = try workshop.service()
+        wait("a word") { service.child.complaint.contains("'log-level' stands twice") }
+    }
+
+    /// Nobody has to know how many listeners there are unless told.
+    @Test func fewConnectionsAreTakenAlone() throws {
+        try settings("connections = 300\n")
+        _ = try workshop.service()
+        let refused = try workshop.run(
+            "serve", "--data", workshop.path("other"), "--connections", "300", "--listeners", "300")
+        #expect(refused.status == 2 && refused.complaint.contains("no room"))
+    }
+
     @Test func levelsLeaveOut() throws {
         let log = workshop.path("requests.log")
         let service = try workshop.service("--log", log, "--log-level", "warning")

@@ -46,6 +46,22 @@ import Testing
         #expect(try String(contentsOfFile: service.text("tokenFile"), encoding: .utf8) == tokens)
     }
 
+    /// A container that was added meanwhile changes nothing of what is served to whom.
+    @Test func theContainerOfTheTokensIsServedOn() throws {
+        let workshop = try Workshop()
+        let service = try workshop.service()
+        let container = service.text("container")
+        let data = service.text("dataFolder")
+        let added = try workshop.run([
+            "service", "containers", "--add", "iCloud.a", "--data", data,
+        ])
+        #expect(added.status == 0)
+        try service.restart()
+        #expect(service.text("container") == container)
+        #expect(service.ready["firstRun"] as? Bool == false)
+        #expect(!FileManager.default.fileExists(atPath: data + "/iCloud.a.tokens"))
+    }
+
     @Test func tokensAreTakenInAgainWhenTheDatabaseWasDeleted() throws {
         let workshop = try Workshop()
         let service = try workshop.service()

@@ -25,6 +25,21 @@ import Testing
         ]
     }
 
+    /// The folder is named where it may be the wrong one, not where it is found and a wish refused.
+    @Test func aHintHasToDoWithWhatIsRefused() throws {
+        let place = ["--container", service.text("container")]
+        for wish in [
+            ["users", "--add", ""],
+            ["roles", "--grant", "_world", "--type", "Note", "--rights", "write"] + place,
+            ["tokens", "--revoke", "none"],
+        ] {
+            let run = try workshop.run(["service"] + wish + ["--data", data])
+            #expect(run.status == 1 && !run.complaint.contains("--data"), "\(run.complaint)")
+        }
+        let lost = try workshop.run(["service", "users", "--data", workshop.path("nowhere")])
+        #expect(lost.status == 1 && lost.complaint.contains("--data names the folder"))
+    }
+
     @Test func aFurtherUserHasRecordsOfTheirOwn() throws {
         let library = try workshop.library()
         try workshop.edit(library, "insert Tag name=a")

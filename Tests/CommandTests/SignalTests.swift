@@ -54,19 +54,50 @@ import Testing
         #expect(rows == "0" || rows == "4000")
     }
 
+    private static let books = 100_000
+
+    /// A library of many books, and an empty folder beside it.
+    private func many(_ workshop: Workshop) throws -> (library: String, folder: URL) {
+        let library = try workshop.library()
+        _ = try workshop.sql(
+            library,
+            "with recursive n(i) as (select 1 union all select i + 1 from n "
+                + "where i < \(Self.books)) "
+                + "insert into ZBOOK (Z_PK, Z_ENT, Z_OPT, ZTITLE) select i, "
+                + "(select Z_ENT from Z_PRIMARYKEY where Z_NAME = 'Book'), 1, 't' || i from n;"
+                + "update Z_PRIMARYKEY set Z_MAX = \(Self.books) where Z_NAME = 'Book';")
+        let folder = workshop.folder.appendingPathComponent("converted")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        return (library, folder)
+    }
+
+    /// A conversion that is told twice does not wait until it can take back what it wrote.
+    @Test(arguments: ["sqlite", "xml"]) func aConversionThatIsToldTwiceLeavesNothing(
+        type: String
+    ) throws {
+        let workshop = try Workshop()
+        let (library, folder) = try many(workshop)
+        let copy = folder.appendingPathComponent("Copy").path
+        let child = try workshop.start(["convert", library, copy, "--to", type])
+        func names() throws -> [String] {
+            try FileManager.default.contentsOfDirectory(atPath: folder.path)
+        }
+        try until { try !child.isRunning || !names().isEmpty }
+        usleep(300_000)
+        for _ in 0..<2 where child.isRunning {
+            child.send(SIGINT)
+            usleep(700_000)
+        }
+        let ended = child.wait()
+        #expect([0, 130].contains(ended))
+        #expect(try names().allSatisfy { ended == 0 && $0.hasPrefix("Copy") }, "\(type)")
+    }
+
     /// As `timeout` does, which signals its child and then the group.
     @Test(arguments: [[SIGINT], [SIGTERM], [SIGINT, SIGTERM]])
     func aConversionThatIsEndedLeavesNothing(signals: [Int32]) throws {
         let workshop = try Workshop()
-        let library = try workshop.library()
-        _ = try workshop.sql(
-            library,
-            "with recursive n(i) as (select 1 union all select i + 1 from n where i < 100000) "
-                + "insert into ZBOOK (Z_PK, Z_ENT, Z_OPT, ZTITLE) select i, "
-                + "(select Z_ENT from Z_PRIMARYKEY where Z_NAME = 'Book'), 1, 't' || i from n;"
-                + "update Z_PRIMARYKEY set Z_MAX = 100000 where Z_NAME = 'Book';")
-        let folder = workshop.folder.appendingPathComponent("converted")
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        let (library, folder) = try many(workshop)
         func names() throws -> [String] {
             try FileManager.default.contentsOfDirectory(atPath: folder.path)
         }

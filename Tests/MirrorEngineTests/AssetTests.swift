@@ -237,6 +237,31 @@ import Testing
         #expect(try a.value(folder, "name") != .null)
     }
 
+    /// Who only reads another's zone gets no address to upload to.
+    @Test func whoMayUploadNothingIsRefusedRecordByRecord() throws {
+        let (a, b) = (try device(1), try device(2))
+        try a.insert("Note", ["title": .text("small")])
+        try settle([a, b])
+        let note = try b.only("Note")
+        b.intercept = { request in
+            guard case .uploadAssets = request else { return nil }
+            throw RecordError(.accessDenied, "The share is open to you for reading only.")
+        }
+        try b.set(note, "title", text("mine"))
+        try b.insert("Note", ["title": text("new")])
+        try b.insert("Folder", ["name": .text("f")])
+        #expect(try b.sync().error == nil)
+        #expect(try b.mirrored.status()?.refusals.count == 2)
+        #expect(try b.mirrored.refusedEdits().map(\.row) == [note])
+        // The others go on, and the edit can be taken back.
+        try a.sync()
+        #expect(try a.rows("Folder").count == 1)
+        #expect(try title(a) == .text("small"))
+        #expect(try b.mirrored.restoreRefusedEdits().map(\.row) == [note])
+        #expect(try b.value(note, "title") == .text("small"))
+        #expect(try b.mirrored.status()?.refusals.count == 1)
+    }
+
     // MARK: Merging
 
     static let sides: [(MergeRule, String)] = [

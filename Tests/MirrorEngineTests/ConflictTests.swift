@@ -36,7 +36,7 @@ import Testing
         let line = try #require(
             try world.b.mirrored.conflicts().first { $0.property == "title" })
         try world.b.store.write { transaction in
-            try transaction.connection.run(
+            _ = try transaction.connection.run(
                 "UPDATE ADIPTYCHCONFLICT SET ZLOCAL = x'FF' WHERE ZPROPERTY = 'rating'")
         }
         #expect(throws: MirrorError.self) { try world.b.mirrored.conflicts() }

@@ -37,6 +37,22 @@ import Testing
         #expect(again.exported == 0 && again.imported.received == 0)
     }
 
+    /// A line that earlier versions made for an object that was gone.
+    @Test func aLineThatHasNoObjectAndWasNeverSentGoes() throws {
+        try a.insert("Note", ["title": .text("ghost")])
+        _ = try a.mirrored.prepare(container: "test")
+        while try a.mirrored.analyse().moreWaiting {}
+        #expect(try a.mirrored.status()?.pending.total == 1)
+        try a.store.write { transaction in
+            _ = try transaction.connection.run("DELETE FROM ZNOTE")
+        }
+        try a.insert("Folder", ["name": .text("f")])
+        try a.sync()
+        #expect(try a.mirrored.status()?.pending.total == 0)
+        try b.sync()
+        #expect(try b.rows("Folder").count == 1 && b.rows("Note").isEmpty)
+    }
+
     @Test func aSubentityArrivesAsWhatItIs() throws {
         try a.insert("TodoNote", ["title": .text("t"), "isDone": .integer(1)])
         try a.sync()

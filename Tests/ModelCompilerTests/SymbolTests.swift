@@ -158,6 +158,18 @@ struct SymbolTests {
             """)
     }
 
+    @Test func aClassMayHaveItsModulesName() throws {
+        try compare(
+            """
+            import Foundation
+            import Persistence
+            public class Tasks: NSManagedObject {
+                @NSManaged public var title: String?
+                func use() { title = title }
+            }
+            """, module: "Tasks")
+    }
+
     @Test func privateMembersNameTheirFile() throws {
         try compare(
             """

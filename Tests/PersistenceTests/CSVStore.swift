@@ -49,7 +49,7 @@ final class CSVStore: NSAtomicStore, @unchecked Sendable {
 
     override func save() throws {
         guard let url, options?["refuses"] == nil else { throw Refused() }
-        var lines = ["store,\(identifier)"]
+        var lines = ["store,\(identifier ?? "")"]
         let nodes = cacheNodes().map { ($0, referenceObject(for: $0.objectID) as? Int ?? 0) }
         for (node, number) in nodes.sorted(by: { $0.1 < $1.1 }) {
             func text(_ key: String) -> String { node.value(forKey: key).map { "\($0)" } ?? "" }

@@ -52,6 +52,7 @@ import Testing
         let error = try #require(throws: NSError.self) { try bench.context.save() }
         #expect(error.code == NSValidationRelationshipDeniedDeleteError)
         #expect(error.userInfo[NSValidationKeyErrorKey] as? String == "lead")
+        #expect((error.userInfo[NSValidationValueErrorKey] as? NSManagedObject) === ada)
         bench.context.delete(ada)
         try bench.context.save()
         #expect(

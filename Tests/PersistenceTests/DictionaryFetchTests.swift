@@ -258,6 +258,35 @@ import Testing
         #expect(ids.count == 7 && Set(ids).count == 7)
     }
 
+    /// Foundation's dictionaries give a Boolean out as Swift's, which is no number.
+    @Test(arguments: StoreKind.allCases)
+    func booleansAreNumbersToo(_ kind: StoreKind) throws {
+        let bench = try bench(kind)
+        try bench.person("Fay").setValue(false, forKey: "active")
+        try bench.context.save()
+        let names = ["Ada", "Fay"]
+        let all = request([
+            "active", "name", computed("same", "max:(active)", .booleanAttributeType),
+            computed("most", "max:(active)"),
+        ])
+        all.propertiesToGroupBy = ["name", "active"]
+        all.predicate = NSPredicate(format: "name IN %@", names)
+        all.sortDescriptors = by("name")
+        let lines = try bench.context.fetch(all)
+        #expect(lines.count == 2)
+        for (line, isActive) in zip(lines, [true, false]) {
+            for key in ["active", "same", "most"] {
+                #expect(line[key] as? Bool == isActive)
+                #expect(line[key] as? Int == (isActive ? 1 : 0))
+                #expect(line[key] as? Double == (isActive ? 1 : 0))
+                #expect((line[key] as? NSNumber)?.boolValue == isActive)
+            }
+            let plain = line as? [String: Any]
+            #expect(plain?["active"] as? Int16 == (isActive ? 1 : 0))
+            #expect(plain?["active"] as? Bool == isActive)
+        }
+    }
+
     @Test(arguments: [StoreKind.sqlite, .memory])
     func whatCannotBeAskedForIsRefusedInWords(_ kind: StoreKind) throws {
         let context = try bench(kind).context

@@ -477,6 +477,9 @@ final class StepRecorder: NSObject, NSFetchedResultsControllerDelegate {
         atSectionIndex sectionIndex: Int, for type: NSFetchedResultsChangeType
     ) {
         words.append("section \(type) \(sectionIndex) \(sectionInfo.name)")
+        // Whoever draws it has no objects to draw.
+        let isEmpty = sectionInfo.numberOfObjects == 0 && sectionInfo.objects?.isEmpty == true
+        #expect(isEmpty == (type == .delete))
     }
 
     func controller(

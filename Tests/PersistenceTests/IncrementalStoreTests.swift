@@ -29,6 +29,21 @@ import Testing
         }
     }
 
+    @Test func aStoreOfWhatIsNoFileNeedsNoURL() throws {
+        let library = try Fixture().open()
+        let coordinator = NSPersistentStoreCoordinator(
+            managedObjectModel: try #require(
+                library.store.persistentStoreCoordinator?.managedObjectModel))
+        let store = try coordinator.addPersistentStore(
+            ofType: RESTStore.storeType, configurationName: nil, at: nil, options: nil)
+        #expect(store.url == nil && store.identifier == "library")
+        #expect(coordinator.url(for: store).path == "/dev/null")
+        let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
+        context.persistentStoreCoordinator = coordinator
+        let request = NSFetchRequest<NSManagedObject>(entityName: "Author")
+        #expect(try context.fetch(request).isEmpty)
+    }
+
     @Test func fetchesAskTheServiceAndFaultsAreFilledOnDemand() throws {
         let fixture = Fixture()
         try fixture.fill()

@@ -4,6 +4,23 @@ import Testing
 
 /// Key-value coding: paths, operators, many keys, proxies that write through.
 @Suite struct KeyValueTests {
+    /// Classes declare only these beside computed properties, also where no model says so.
+    @Test(arguments: StoreKind.allCases)
+    func primitiveNamesLeadToWhatIsStored(_ kind: StoreKind) throws {
+        let bench = try Bench(kind)
+        let person = try bench.person("Ada")
+        person.age = 36
+        try bench.context.save()
+        #expect(person.value(forKey: "primitiveName") as? String == "Ada")
+        let age: Int16 = person.managedValue(forKey: "primitiveAge")
+        #expect(age == 36)
+        person.setManagedValue(NSNumber(value: 40) as NSNumber?, forKey: "primitiveAge")
+        person.setValue(nil, forKey: "primitiveNick")
+        person.setValue("Bob", forKey: "primitiveName")
+        #expect(person.age == 40 && person.name == "Bob")
+        #expect(person.value(forKey: "primitiveDepartment") == nil)
+    }
+
     @Test(arguments: StoreKind.allCases)
     func operatorsComputeUponEveryKindOfCollection(_ kind: StoreKind) throws {
         let bench = try Bench(kind)

@@ -93,7 +93,7 @@ import Testing
         try bench.context.save()
         let uri = person.objectID.uriRepresentation()
         let key = try #require(person.objectID.rowID).key
-        #expect(uri.absoluteString == "x-coredata://\(bench.store.identifier)/Person/p\(key)")
+        #expect(uri.absoluteString == "x-coredata://\(bench.store.identifier ?? "")/Person/p\(key)")
         let id = try #require(bench.coordinator.managedObjectID(forURIRepresentation: uri))
         #expect(id === person.objectID)
         #expect(bench.context.object(with: id) === person)

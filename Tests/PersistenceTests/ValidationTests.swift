@@ -122,9 +122,12 @@ import Testing
         lone.setValue(team1, forKey: "team")
         error = try #require(throws: NSError.self) { try bench.context.save() }
         #expect(error.code == NSValidationRelationshipLacksMinimumCountError)
+        #expect(error.userInfo[NSValidationValueErrorKey] as? Set<NSManagedObject> == [lone])
         for _ in 0..<3 { try bench.make("Player").setValue(team1, forKey: "team") }
         error = try #require(throws: NSError.self) { try bench.context.save() }
         #expect(error.code == NSValidationRelationshipExceedsMaximumCountError)
+        let members = error.userInfo[NSValidationValueErrorKey] as? Set<NSManagedObject>
+        #expect(members?.count == 4 && members?.contains(lone) == true)
         bench.context.delete(lone)
         try bench.context.save()
     }

@@ -234,9 +234,9 @@ import Testing
         #expect(opened.coordinator.managedObjectID(forURIRepresentation: temporary) == nil)
         try opened.context.save()
         let permanent = note.objectID.uriRepresentation()
-        #expect(permanent.absoluteString == "x-coredata://\(opened.store.identifier)/Note/p1")
+        let host: String = opened.store.identifier
+        #expect(permanent.absoluteString == "x-coredata://\(host)/Note/p1")
         #expect(opened.coordinator.managedObjectID(for: permanent.absoluteString) === note.objectID)
-        let host = opened.store.identifier
         for text in [
             "x-coredata://\(UUID().uuidString)/Note/p1", "x-coredata://\(host)/Nothing/p1",
             "x-coredata://\(host)/Note/p", "x-coredata://\(host)/Note/pX",

@@ -108,6 +108,20 @@ import Testing
         #expect(stranger.code == .authenticationRequired && stranger.redirectURL == nil)
     }
 
+    /// Its clients open the page and wait for a token, which no page here hands back.
+    @Test func thePlainDialectNamesNoPageThatHandsNoTokenBack() throws {
+        let desk = try Desk(dialect: .plain) {
+            $0.annex = ServerAnnex(signInPath: "/console") { _ in nil }
+        }
+        desk.clock.advance(days: 31)
+        let tokens = "?ckAPIToken=\(desk.api)&ckWebAuthToken=\(desk.token.secret)"
+        for query in [tokens, "?ckAPIToken=\(desk.api)"] {
+            let answer = try desk.send("GET", Desk.callerPath + query)
+            let error = try WireCodec.decodeError(answer.body)
+            #expect(error.code == .authenticationRequired && error.redirectURL == nil)
+        }
+    }
+
     @Test func thePlainDialectCarriesTheNextTokenItself() throws {
         let desk = try Desk(dialect: .plain)
         desk.clock.advance(days: 21)
@@ -153,6 +167,7 @@ import Testing
         let named = asked.headers["access-control-allow-headers"] ?? ""
         #expect(named.contains("X-Diptych-User-Token") && named.contains("Content-Type"))
         #expect(asked.headers["access-control-allow-credentials"] == nil)
+        let tooMany = Array(repeating: "a=b", count: 40).joined(separator: "&")
         for answer in [
             try desk.send(token: desk.token.secret, headers: origin),
             try desk.send(headers: origin),
@@ -160,6 +175,7 @@ import Testing
             try desk.send("POST", token: desk.token.secret, headers: origin, body: "{"),
             try desk.send("GET", "/capabilities", headers: origin),
             try desk.send("POST", "/assets/nothing", headers: origin),
+            try desk.send("GET", Desk.callerPath + "?" + tooMany, headers: origin),
         ] {
             #expect(allows(answer) == Desk.origin)
             #expect(answer.headers["vary"]?.contains("Origin") == true)

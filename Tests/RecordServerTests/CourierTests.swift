@@ -115,13 +115,16 @@ import Testing
         let json = try JSONSerialization.jsonObject(with: answer.body) as? [String: Any]
         let query = (json?["ck"] as? [String: Any])?["qry"] as? [String: Any]
         #expect(query?["sid"] as? String == "s" && query?["fo"] as? Int == 1)
+        let name = (json?["ck"] as? [String: Any])?["nid"] as? String
+        #expect(UUID(uuidString: name ?? "") != nil)
     }
 
-    @Test func nothingComesInTime() throws {
+    @Test(arguments: ["GET", "POST"]) func nothingComesInTime(method: String) throws {
         let desk = try Desk { $0.http.held.secondsMax = 0.2 }
         let token = try desk.post(Self.own + "tokens/create", "{}")
         let place = try #require(token.json["webcourierURL"] as? String)
-        let answer = try desk.perform(CurlCall(url: place))
+        let answer = try desk.perform(
+            CurlCall(method: method, url: place, headers: [], body: Data()))
         #expect(answer.status == 200 && answer.body == Data("{}".utf8))
     }
 

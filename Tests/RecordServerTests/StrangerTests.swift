@@ -52,6 +52,21 @@ import Testing
         #expect(client.read(until: "ok").hasPrefix("HTTP/1.1 200"))
     }
 
+    /// As some clients write it to whom a proxy was named. (RFC 9112 §3.2.2)
+    @Test(arguments: ["http://h", "HTTPS://records.example.org:8443"])
+    func aWholeAddressIsATarget(address: String) throws {
+        let (server, port) = try plain()
+        defer { server.server.stop() }
+        let client = try RawClient(port: port)
+        client.send("GET \(address)/health?a=b HTTP/1.1\r\nHost: h\r\n\r\n")
+        #expect(client.read(until: "ok").hasPrefix("HTTP/1.1 200"))
+        let path = "/database/1/iCloud.org.example/development/private/records/lookup"
+        client.send("POST \(address)\(path) HTTP/1.1\r\nHost: h\r\nContent-Length: 0\r\n\r\n")
+        #expect(client.read(until: "AUTHENTICATION_FAILED").hasPrefix("HTTP/1.1 401"))
+        client.send("GET \(address) HTTP/1.1\r\nHost: h\r\n\r\n")
+        #expect(client.read(until: "NOT_FOUND").hasPrefix("HTTP/1.1 404"))
+    }
+
     // MARK: Memory
 
     @Test func bodiesHeldAtOnceAreBoundedAndTheRestIsToldToTryAgain() throws {

@@ -1,3 +1,4 @@
+import Foundation
 import RecordService
 import RecordWire
 import Testing
@@ -69,6 +70,28 @@ import Testing
         #expect(!page.moreComing)
         let empty = try fixture.changes(since: page.syncToken)
         #expect(empty.records.isEmpty && empty.syncToken == page.syncToken)
+    }
+
+    /// Who asks for the newest change first is told so of that zone; the others are answered.
+    @Test func aZoneThatIsAskedForBackwardsIsRefusedAlone() throws {
+        let fixture = try ServiceFixture()
+        try fixture.createZone(ZoneID(zoneName: "other"))
+        try fixture.save(.note("a"))
+        let body = #"""
+            {"zones":[{"zoneID":{"zoneName":"other"},"reverse":true},
+            {"zoneID":{"zoneName":"notes"}}]}
+            """#
+        let request = try WireCodec.decodeRequest(
+            path: "changes/zone", method: "POST", body: Data(body.utf8))
+        guard case .zoneChanges(let zones) = try fixture.send(request) else { throw WrongAnswer() }
+        #expect(zones[0].failure?.code == .badRequest && zones[0].zoneID.zoneName == "other")
+        #expect(zones[0].failure?.reason.contains("reverse") == true)
+        #expect(zones[1].failure == nil && zones[1].records.map(\.recordName) == ["a"])
+        let alone = try WireCodec.decodeRequest(
+            path: "records/changes", method: "POST",
+            body: Data(#"{"zoneID":{"zoneName":"notes"},"reverse":true}"#.utf8))
+        let refusal = #expect(throws: RecordError.self) { try fixture.send(alone) }
+        #expect(refusal?.code == .badRequest && refusal?.reason.contains("reverse") == true)
     }
 
     @Test func keysAndTypesNarrowThePage() throws {

@@ -459,8 +459,8 @@ import Testing
         let file = try ContainerFile.path(folder.database, of: Self.other)
         try Data(repeating: 0xEE, count: 40_960).write(to: URL(fileURLWithPath: file))
         let fixture = try ServiceFixture(folder.storage, seed: 3, makesZone: false)
-        for _ in 0..<3 {
-            fixture.clock.advance(seconds: 5 * 86_400)
+        for _ in 0..<15 {
+            fixture.clock.advance(seconds: 86_400)
             // The deletions say so, and the assets.
             let failures = fixture.service.forgetWhatIsOld()
             #expect(failures.map(\.code) == [.internalError, .internalError])

@@ -157,6 +157,25 @@ import Testing
         #expect(reply.results[0].record?.fields == ["a": .int64(1)])
     }
 
+    /// The protocol's page about assets has the keys inside an operation's record.
+    @Test func aRecordOfARequestSaysWhichOfItsFieldsAreAnswered() throws {
+        let fixture = try ServiceFixture()
+        let body = #"""
+            {"zoneID":{"zoneName":"notes"},"desiredKeys":["a"],"operations":[
+            {"operationType":"create","record":{"recordName":"r","recordType":"Note",
+            "fields":{"a":{"value":1},"b":{"value":2}},"desiredKeys":["b"]}},
+            {"operationType":"create","record":{"recordName":"s","recordType":"Note",
+            "fields":{"a":{"value":1},"b":{"value":2}}}}]}
+            """#
+        let request = try WireCodec.decodeRequest(
+            path: "records/modify", method: "POST", body: Data(body.utf8))
+        guard case .records(let reply) = try fixture.send(request) else { throw WrongAnswer() }
+        #expect(
+            reply.results.map { $0.record?.fields } == [["b": .int64(2)], ["a": .int64(1)]])
+        let text = String(decoding: try WireCodec.encode(request).body, as: UTF8.self)
+        #expect(text.contains(#""desiredKeys":["b"]}}"#))
+    }
+
     @Test func everyFieldTypeIsKeptAsItCame() throws {
         let fixture = try ServiceFixture()
         var place = RecordLocation(latitude: -0.0, longitude: -180)

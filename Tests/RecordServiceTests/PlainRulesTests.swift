@@ -57,6 +57,7 @@ import Testing
             return
         }
         #expect(error.code == .conflict && error.serverRecord == nil)
+        #expect(!error.reason.contains("serverRecord"))
         guard case .failure(let exists) = try modify(.create) else {
             Issue.record("made twice")
             return

@@ -320,7 +320,7 @@ struct PostgresBackendTests {
             DROP TABLE zone_usage, shares, share_members, share_grants, profiles, role_grants,
                 role_members, user_quotas, token_uses, schemas,
                 server_keys, user_passwords, user_identities, natural_keys, used_signatures,
-                token_lives, forgotten_tokens;
+                token_lives, forgotten_tokens, clock_mark, asset_home;
             ALTER TABLE couriers DROP COLUMN token;
             UPDATE diptych_schema SET version = 1, works_with = 1
             """, at: address)

@@ -65,6 +65,31 @@ import Testing
         #expect(try accounts.deploySchema(container: container).isEmpty)
     }
 
+    /// Development takes any name, and so does the deployment: what apps build on stays theirs.
+    @Test func whatDevelopmentTakesCanBeDeployed() throws {
+        func record(_ type: String, _ fields: RecordFields) -> Record {
+            Record(recordName: type, recordType: type, fields: fields)
+        }
+        let records = [
+            record("Good", ["my-field": .int64(1), "x": .int64(1)]),
+            record("My Type", ["a\"b": .string("x")]), record("Größe", ["höhe": .double(1)]),
+        ]
+        for record in records { #expect(try save(record, fixture) == nil) }
+        var share = Record(recordName: "cloudkit.zoneshare", recordType: "cloudkit.share")
+        share.fields["cloudkit.title"] = .string("t")
+        #expect(try save(share, fixture) == nil)
+        let production = inProduction()
+        try production.createZone(ServiceFixture.zone)
+        #expect(
+            try accounts.deploySchema(container: container).lines == [
+                "+ record type Good", "+ Good.my-field INT64", "+ Good.x INT64",
+                "+ record type Größe", "+ Größe.höhe DOUBLE", "+ record type My Type",
+                "+ My Type.a\"b STRING",
+            ])
+        for record in records { #expect(try save(record, production) == nil) }
+        #expect(try accounts.deploySchema(container: container).isEmpty)
+    }
+
     @Test func anImportAddsAndGrants() throws {
         let text = """
             DEFINE SCHEMA

@@ -142,6 +142,56 @@ import Testing
             ])
     }
 
+    private func json(_ token: String, _ fixture: ServiceFixture) throws -> String {
+        let next = try #require(try fixture.service.nextNotice(forCourierToken: token))
+        // Each notice has a name of its own.
+        return String(decoding: next, as: UTF8.self)
+            .replacing(/"nid":"[0-9A-F-]+",/, with: "")
+    }
+
+    @Test func noticesShowWhatTheirSubscriptionsSay() throws {
+        let fixture = try ServiceFixture()
+        var shown = long()
+        var info = NotificationInfo()
+        info.texts = [
+            "title": "T", "subtitleLocalizationKey": "S_%@", "alertLocalizationKey": "A_%@_%@",
+            "alertActionLocalizationKey": "GO", "alertLaunchImage": "l.png",
+            "soundName": "ding", "category": "c",
+        ]
+        info.lists = [
+            "alertLocalizationArgs": ["title", "count"], "subtitleLocalizationArgs": ["none"],
+            "additionalFields": ["count", "title", "secret", "long", "none"],
+        ]
+        info.flags = ["shouldBadge": true, "shouldSendMutableContent": true]
+        shown.notificationInfo = info
+        try save(shown, fixture)
+        let token = try token(fixture)
+        var note = Record.note("a", "long one")
+        note.fields["count"] = .int64(7)
+        note.fields["secret"] = .encrypted(.string("s"))
+        note.fields["long"] = .string(String(repeating: "x", count: 5_000))
+        try fixture.save(note)
+        #expect(
+            try json(token, fixture) == #"""
+                {"aps":{"alert":{"title":"T","subtitle-loc-key":"S_%@",\#
+                "subtitle-loc-args":[""],"loc-key":"A_%@_%@","loc-args":["long one","7"],\#
+                "action-loc-key":"GO","launch-image":"l.png"},"badge":1,"sound":"ding",\#
+                "category":"c","mutable-content":1},"ck":{"ce":2,\#
+                "cid":"iCloud.org.example.notes","qry":{"rid":"a","fo":1,"zid":"notes",\#
+                "zoid":"_anna","dbs":2,"sid":"long","af":{"count":7,"title":"long one"}}}}
+                """#)
+        // One record is told once, as it was written last.
+        for count in [8, 9] {
+            note.fields["count"] = .int64(Int64(count))
+            try fixture.save(note)
+        }
+        #expect(try json(token, fixture).contains(#""count":9"#))
+        #expect(try notices(token, fixture).isEmpty)
+        try fixture.save(.note("a"), .forceDelete)
+        let gone = try json(token, fixture)
+        #expect(gone.contains(#""loc-args":["",""]"#) && !gone.contains(#""af""#))
+    }
+
     @Test func eventsAndPlacesAreChosen() throws {
         let fixture = try ServiceFixture()
         var wide = long("wide")

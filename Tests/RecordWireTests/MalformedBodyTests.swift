@@ -116,8 +116,8 @@ struct Malformed: Sendable, CustomTestStringConvertible {
         Malformed("records/lookup", #"{"records":[{}]}"#, "records[0].recordName is missing"),
         Malformed("changes/zone", #"{"zones":[{}]}"#, "zones[0].zoneID is missing"),
         Malformed(
-            "changes/zone", #"{"zones":[{"zoneID":{},"reverse":true}]}"#, "zones[0].reverse is true"
-        ),
+            "changes/zone", #"{"zones":[{"zoneID":{},"reverse":2}]}"#,
+            "zones[0].reverse has a wrong type"),
         Malformed(
             "changes/zone", #"{"zones":[{"zoneID":{},"resultsLimit":0}]}"#,
             "zones[0].resultsLimit must be at least 1"),

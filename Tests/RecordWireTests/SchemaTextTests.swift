@@ -45,6 +45,34 @@ import Testing
         #expect(schema.text.contains("GRANT READ, WRITE TO Editor"))
     }
 
+    @Test(arguments: [
+        "My Type", "Größe", "9T-x y", "my-field", "a\"b", "\"", "\"\"", "// diptych: UNIQUE (a)",
+        "/* a", "\u{301}a", "a\u{301}", "a;b,(c)", " ",
+    ])
+    func anyNameStandsInQuotes(name: String) throws {
+        #expect(RecordSchema.canSpell(name))
+        var type = RecordSchema.TypeDefinition(
+            name: name,
+            fields: [
+                .init(name: name, type: .init(.string)), .init(name: "b", type: .init(.int64)),
+            ],
+            naturalKeys: [.init([name])])
+        #expect(type.retire("b", from: ClientVersion("2")) == nil)
+        let schema = RecordSchema(recordTypes: [type])
+        let read = try RecordSchema(text: schema.text)
+        #expect(read.text == schema.text && SchemaDifference(from: schema, to: read).isEmpty)
+        #expect(read[name]?[name]?.type == .init(.string))
+        #expect(read[name]?["b"]?.retiredFrom == ClientVersion("2"))
+    }
+
+    @Test(arguments: ["", "a\nb", "a\u{2028}b", "a\u{0}b", String(repeating: "x", count: 256)])
+    func aNameOfMoreThanALineIsNone(name: String) {
+        #expect(!RecordSchema.canSpell(name))
+        #expect(throws: RecordError.self) {
+            try RecordSchema(text: "DEFINE SCHEMA RECORD TYPE \"\(name)\" ( a STRING );")
+        }
+    }
+
     @Test func naturalKeysStandInComments() throws {
         let text = """
             DEFINE SCHEMA

@@ -44,4 +44,44 @@ import Testing
         #expect(try record(#""recordType":"cloudKit.share""#).recordType == "cloudkit.share")
         #expect(try record(#""recordType":"cloudKit.shares""#).recordType == "cloudKit.shares")
     }
+
+    private func request(_ path: String, _ body: String) throws -> RecordRequest {
+        try WireCodec.decodeRequest(path: path, method: "POST", body: Data(body.utf8))
+    }
+
+    /// Clients that have Booleans as numbers write them so.
+    @Test func oneAndZeroAreBooleansWhereClientsWriteThem() throws {
+        #expect(
+            try record(#""recordType":"T","createShortGUID":1"#)
+                == record(#""recordType":"T","createShortGUID":true"#))
+        for (number, flag) in [("1", true), ("0", false)] {
+            let body = #"{"shortGUIDs":[{"value":"g","shouldFetchRootRecord":\#(number)}]}"#
+            guard case .resolveShares(let lookup) = try request("records/resolve", body) else {
+                throw RecordError(.badRequest, "kind")
+            }
+            #expect(lookup.entries.map(\.fetchesRoot) == [flag])
+        }
+        #expect(throws: RecordError.self) {
+            try record(#""recordType":"T","createShortGUID":2"#)
+        }
+    }
+
+    @Test func whatOtherClientsWriteBesideIsTaken() throws {
+        let named = #"""
+            {"operations":[{"operationType":"create","recordType":"T","record":{}},
+            {"operationType":"create","recordType":"T","record":{"recordType":"U"}}]}
+            """#
+        guard case .modifyRecords(let modify) = try request("records/modify", named) else {
+            throw RecordError(.badRequest, "kind")
+        }
+        #expect(modify.operations.map(\.record.recordType) == ["T", "U"])
+        let once = #"""
+            {"operations":[{"operationType":"create","subscription":{"subscriptionType":"zone",
+            "zoneID":{"zoneName":"z"},"fireOnce":1}}]}
+            """#
+        guard case .modifySubscriptions(let made) = try request("subscriptions/modify", once) else {
+            throw RecordError(.badRequest, "kind")
+        }
+        #expect(made[0].subscription.firesOnce)
+    }
 }

@@ -19,6 +19,14 @@ import Testing
         #expect(error.fields == ["path": "/p", "sql": "s"])
     }
 
+    @Test(arguments: [
+        "parser stack overflow", "Expression tree is too large (maximum depth 1000)",
+    ])
+    func whatIsTooDeepForSQLiteIsNothingThatAStoreCanDo(message: String) {
+        let error = StoreError(SQLiteFault(code: 1, message: message, sql: "s"), path: "/p")
+        #expect(error.code == .unsupported && error.message.contains("deep"))
+    }
+
     /// In order: SHMSIZE, SHMOPEN, SHMMAP, WRITE, FSYNC.
     @Test(arguments: [4874, 4618, 5386, 778, 1034] as [Int32])
     func whatDoesNotFitOnAFullDiskIsToldSo(code: Int32) {

@@ -156,7 +156,7 @@ import Testing
         #expect(container.viewContext.automaticallyMergesChangesFromParent)
     }
 
-    @Test func metadataIsImplicitlyUnwrapped() throws {
+    @Test func metadataAndIdentifierAreImplicitlyUnwrapped() throws {
         let store = try #require(container().persistentStoreCoordinator.persistentStores.first)
         guard let metadata = store.metadata else {
             Issue.record("no metadata")
@@ -164,6 +164,11 @@ import Testing
         }
         #expect(metadata[NSStoreUUIDKey] as? String == store.identifier)
         #expect(store.metadata?[NSStoreUUIDKey] as? String == store.identifier)
+        guard let identifier = store.identifier else {
+            Issue.record("no identifier")
+            return
+        }
+        #expect(store.identifier! == identifier && store.identifier?.isEmpty == false)
         store.metadata["note"] = "kept"
         #expect(store.metadata["note"] as? String == "kept")
     }

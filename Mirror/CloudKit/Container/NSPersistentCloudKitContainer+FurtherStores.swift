@@ -101,9 +101,12 @@ extension NSPersistentCloudKitContainer {
         mirror.isShared && mirror.options.zoneName == nil && !isFurther(store)
     }
 
-    /// Whether the container made a store beside another one.
-    final func isFurther(_ store: NSPersistentStore) -> Bool {
-        persistentStoreCoordinator.persistentStores.contains { Self.isFurther(store, of: $0) }
+    /// Whether the container made a store beside another one, of which the condition holds.
+    final func isFurther(
+        _ store: NSPersistentStore, where condition: (NSPersistentStore) -> Bool = { _ in true }
+    ) -> Bool {
+        persistentStoreCoordinator.persistentStores
+            .contains { Self.isFurther(store, of: $0) && condition($0) }
     }
 
     private func open(_ url: URL, like store: NSPersistentStore) throws -> NSPersistentStore {

@@ -16,11 +16,6 @@ struct AwaitingShare: Sendable {
     }
 
     var options: NSPersistentCloudKitContainerOptions { given.options }
-
-    /// The waiting store as it was mirrored before; nil where it never was, or cannot be read.
-    func former(of store: NSPersistentStore) -> MirroredStore? {
-        try? MirroredStore.known(of: store)
-    }
 }
 
 /// Options as they stood when they were given.
@@ -64,6 +59,24 @@ extension NSPersistentCloudKitContainer {
         return ZoneID(zoneName: name, ownerRecordName: owner)
     }
 
+    /// Whether a store has no zone, and takes one that is shared: any, or, where the container made
+    /// it beside another, the one that it had.
+    final func waits(_ store: NSPersistentStore) -> Bool {
+        guard mirror(of: store) == nil else { return false }
+        if awaiting.withLock({ $0[store.identifier] != nil }) { return true }
+        return isFurther(store) { first in
+            mirror(of: first) != nil || awaiting.withLock { $0[first.identifier] != nil }
+        } && (try? MirroredStore.boundZone(of: store)) == nil
+    }
+
+    /// Whether a store that waits for a share has objects, which are on this device alone.
+    final var areObjectsWaiting: Bool {
+        persistentStoreCoordinator.persistentStores.contains { store in
+            // Others than SQLite stores are never mirrored, which binding them tells.
+            waits(store) && (try? MirrorSession.hasObjects(in: store)) ?? false
+        }
+    }
+
     /// Looks for zones for the stores that wait for one. Throws `CKError` for the first for which
     /// none can be looked for; the others have theirs all the same.
     final func bindAwaiting() async throws {
@@ -102,15 +115,21 @@ extension NSPersistentCloudKitContainer {
         }
     }
 
-    /// Begins to mirror a store of the shared database with a zone.
+    /// Begins to mirror a store of the shared database with a zone. Returns nil where the store, or
+    /// the zone, was taken while somebody asked the service.
     @discardableResult
     final func bind(
         _ store: NSPersistentStore, to zone: ZoneID, _ awaiting: AwaitingShare
-    ) throws -> StoreMirror {
+    ) throws -> StoreMirror? {
         do {
-            let mirror = try begin(store, awaiting.options, at: awaiting.address, zone: zone)
-            _ = self.awaiting.withLock { $0.removeValue(forKey: store.identifier) }
-            return mirror
+            return try adding.withLock { _ in
+                guard self.awaiting.withLock({ $0[store.identifier] != nil }),
+                    mirror(of: zone, near: store) == nil
+                else { return nil }
+                let mirror = try begin(store, awaiting.options, at: awaiting.address, zone: zone)
+                _ = self.awaiting.withLock { $0.removeValue(forKey: store.identifier) }
+                return mirror
+            }
         } catch {
             throw CKError(error)
         }
@@ -118,9 +137,11 @@ extension NSPersistentCloudKitContainer {
 
     /// The zone of a store is shared no more: the store waits for another; one that the container
     /// made stays, with its log, until that zone is shared again.
-    final func shareEnded(_ identifier: String) {
-        guard let mirror = removeMirror(of: identifier) else { return }
+    final func shareEnded(_ mirror: StoreMirror) {
+        // A call that waited for its turn may come when the store has its next zone.
+        guard remove(mirror) else { return }
         mirror.stop()
+        let identifier = mirror.storeIdentifier
         let stores = persistentStoreCoordinator.persistentStores
         if let store = stores.first(where: { $0.identifier == identifier }), isFurther(store) {
             return
@@ -135,8 +156,10 @@ extension NSPersistentCloudKitContainer {
             while !Task.isCancelled {
                 guard let self else { return }
                 // A service that cannot be reached is asked again.
-                try? await self.bindAwaiting()
-                _ = await self.addFurtherStores()
+                if !self.isPaused.withLock({ $0 }) {
+                    try? await self.bindAwaiting()
+                    _ = await self.addFurtherStores()
+                }
                 try? await sleeper.sleep(seconds: 30)
             }
         }

@@ -36,7 +36,8 @@ extension NSPersistentCloudKitContainer {
     /// `share`: nil for a new one, else one of the store's; a new `CKShare(recordZoneID:)` shares
     /// the whole zone of the store, all its objects now and later. Throws `CKError`:
     /// `.alreadyShared` where an object is in another share, `.invalidArguments` for objects that
-    /// are not saved, or not of one mirrored store, `.permissionFailure` in a zone of another's.
+    /// are not saved, or not of one mirrored store, `.permissionFailure` in a zone of another's,
+    /// `.unknownItem` where another device deleted them all.
     public final func share(
         _ managedObjects: [NSManagedObject], to share: CKShare?
     ) async throws -> (Set<NSManagedObjectID>, CKShare, CKContainer) {
@@ -110,8 +111,10 @@ extension NSPersistentCloudKitContainer {
     /// that is added.
     private func room(for zone: ZoneID, _ store: NSPersistentStore) throws -> StoreMirror {
         if let known = mirror(of: zone, near: store) { return known }
-        if let waiting = awaiting.withLock({ $0[store.identifier] }) {
-            return try bind(store, to: zone, waiting)
+        if let waiting = awaiting.withLock({ $0[store.identifier] }),
+            let bound = try bind(store, to: zone, waiting)
+        {
+            return bound
         }
         guard let place = sharedPlace(of: store) else { throw CKError.unexpected }
         return try addStore(for: zone, beside: store, place.awaiting)
@@ -300,6 +303,7 @@ extension NSPersistentCloudKitContainer {
             guard let root = stored.rootName else { throw CKError.unexpected }
             let shared = try mirror.session.store.share(rows, below: root)
             _ = try await mirror.sync()
+            try mirror.session.store.checkShared(shared, below: root)
             return (Set(shared.map(store.id(for:))), stored, container)
         } catch {
             // A share that was made for these objects alone is of no use.

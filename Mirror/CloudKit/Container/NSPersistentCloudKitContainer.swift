@@ -25,9 +25,11 @@ open class NSPersistentCloudKitContainer: NSPersistentContainer, @unchecked Send
     private let mirrors = Lock<[String: StoreMirror]>([:])
     /// Stores of the shared database that wait for a share, by identifier.
     final let awaiting = Lock<[String: AwaitingShare]>([:])
-    /// Held while a store is added for a further owner's zone.
+    /// Held while a store is added for a further owner's zone, or one that waits takes a zone.
     final let adding = Lock(())
     final let watching = Lock<(any RunningTask)?>(nil)
+    /// Holds for stores, too, whose mirroring begins during the pause.
+    final let isPaused = Lock(false)
     /// Hears of stores that leave the coordinator.
     final let removals = Lock<RemovalObserver?>(nil)
     /// Stores with options that could not be mirrored, by identifier.
@@ -136,6 +138,15 @@ open class NSPersistentCloudKitContainer: NSPersistentContainer, @unchecked Send
         mirrors.withLock { $0.removeValue(forKey: identifier) }
     }
 
+    /// Whether it was the mirror of its store still.
+    final func remove(_ mirror: StoreMirror) -> Bool {
+        mirrors.withLock { mirrors in
+            guard mirrors[mirror.storeIdentifier] === mirror else { return false }
+            mirrors[mirror.storeIdentifier] = nil
+            return true
+        }
+    }
+
     private func begin(
         _ store: NSPersistentStore, _ options: NSPersistentCloudKitContainerOptions
     ) throws {
@@ -160,10 +171,10 @@ open class NSPersistentCloudKitContainer: NSPersistentContainer, @unchecked Send
         _ store: NSPersistentStore, _ options: NSPersistentCloudKitContainerOptions,
         at address: RecordServiceAddress, zone: ZoneID?
     ) throws -> StoreMirror {
-        let identifier = store.identifier
+        let identifier: String = store.identifier
         let mirror = try StoreMirror(
             store, options, at: address, zone: zone,
-            ended: { [weak self] in self?.shareEnded(identifier) },
+            ended: { [weak self] in self?.shareEnded($0) },
             stalled: { [weak self] since in self?.postStall(of: identifier, since: since) },
             report: { [weak self] event in self?.post(event) })
         let former = mirrors.withLock { mirrors in
@@ -172,7 +183,7 @@ open class NSPersistentCloudKitContainer: NSPersistentContainer, @unchecked Send
             return former
         }
         former?.stop()
-        mirror.run(by: runner, sleeper)
+        mirror.run(by: runner, sleeper) { isPaused.withLock { $0 } }
         return mirror
     }
 
@@ -185,8 +196,9 @@ open class NSPersistentCloudKitContainer: NSPersistentContainer, @unchecked Send
     // MARK: By hand
 
     /// One round of every mirrored store, now. Returns whether all are equal with the service; a
-    /// store that could not be mirrored is not, nor is a container without any. Throws `CKError`
-    /// for the first store that failed; the others were synced all the same.
+    /// store that could not be mirrored is not, one that waits for a share with objects in it, nor
+    /// is a container without any. Throws `CKError` for the first store that failed; the others
+    /// were synced all the same.
     public final func sync() async throws -> Bool { try await each { try await $0.sync() } }
 
     /// As `sync()`, telling how far it is: each store is one unit of `progress`, whose total is
@@ -241,14 +253,22 @@ open class NSPersistentCloudKitContainer: NSPersistentContainer, @unchecked Send
             await run(further.added)
         }
         if let failure { throw failure }
-        return areEqual
+        return areEqual && !areObjectsWaiting
     }
 
-    /// Rounds begin no more by themselves; saves go on and wait.
-    public final func pause() { for mirror in mirrors.withLock({ $0 }).values { mirror.pause() } }
+    /// Rounds begin no more by themselves, nor is the service asked for further shares; saves go on
+    /// and wait. It holds for stores, too, that are mirrored only then.
+    public final func pause() {
+        isPaused.withLock { $0 = true }
+        for mirror in mirrors.withLock({ $0 }).values { mirror.pause() }
+    }
 
     /// Ends a pause, with a round at once.
-    public final func resume() { for mirror in mirrors.withLock({ $0 }).values { mirror.resume() } }
+    public final func resume() {
+        isPaused.withLock { $0 = false }
+        for mirror in mirrors.withLock({ $0 }).values { mirror.resume() }
+        if watching.withLock({ $0 != nil }) { watchForShares() }
+    }
 
     /// How a mirrored store stands towards its service; nil for one that is not mirrored.
     public final func status(of store: NSPersistentStore) throws -> MirrorStatus? {
@@ -258,8 +278,8 @@ open class NSPersistentCloudKitContainer: NSPersistentContainer, @unchecked Send
     /// The store under mirroring, with its conflict log and its rules; nil for one that is not
     /// mirrored. A store whose share has ended keeps its log until it takes part in another.
     public final func mirroredStore(of store: NSPersistentStore) -> MirroredStore? {
-        mirror(of: store)?.session.store
-            ?? awaiting.withLock { $0[store.identifier]?.former(of: store) }
+        if let mirror = mirror(of: store) { return mirror.session.store }
+        return waits(store) ? try? MirroredStore.known(of: store) : nil
     }
 
     func mirror(of store: NSPersistentStore?) -> StoreMirror? {

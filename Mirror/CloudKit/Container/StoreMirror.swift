@@ -20,14 +20,14 @@ final class StoreMirror: Sendable {
     /// The record name of the signed-in user, once the service told it.
     private let user = Lock<String?>(nil)
     /// Called once the store's zone is shared no more.
-    private let ended: @Sendable () -> Void
+    private let ended: @Sendable (StoreMirror) -> Void
     /// Called once something has waited for too long.
     private let stalled: @Sendable (Date) -> Void
 
     init(
         _ store: NSPersistentStore, _ options: NSPersistentCloudKitContainerOptions,
         at address: RecordServiceAddress, zone: ZoneID?,
-        ended: @escaping @Sendable () -> Void,
+        ended: @escaping @Sendable (StoreMirror) -> Void,
         stalled: @escaping @Sendable (Date) -> Void,
         report: @escaping @Sendable (NSPersistentCloudKitContainer.Event) -> Void
     ) throws {
@@ -111,7 +111,7 @@ final class StoreMirror: Sendable {
                     events.keep(failure, in: session.store)
                 }
                 events.end(session.store, failure: failure)
-                if (error as? MirrorError)?.code == .shareEnded { ended() }
+                if (error as? MirrorError)?.code == .shareEnded { ended(self) }
                 throw failure
             }
         }
@@ -145,7 +145,8 @@ final class StoreMirror: Sendable {
 
     // MARK: By itself
 
-    func run(by runner: any TaskRunner, _ sleeper: any Sleeper) {
+    /// `isPaused` is asked once whoever pauses would find the scheduler.
+    func run(by runner: any TaskRunner, _ sleeper: any Sleeper, isPaused: () -> Bool) {
         let scheduler = MirrorScheduler(
             session, watching: watching, plan: options.schedule, sleeper: sleeper,
             isMetered: { NSPersistentCloudKitContainer.networkIsMetered },
@@ -157,6 +158,7 @@ final class StoreMirror: Sendable {
                 if case .stalled(let since) = event { stalled(since) }
             })
         self.scheduler.withLock { $0 = scheduler }
+        if isPaused() { scheduler.pause() }
         scheduler.start(by: runner)
     }
 

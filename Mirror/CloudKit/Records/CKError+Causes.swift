@@ -80,6 +80,7 @@ extension CKError {
         case .storeNotMirrorable: .invalidArguments
         case .shareEnded: .zoneNotFound
         case .alreadyShared: .alreadyShared
+        case .objectDeleted: .unknownItem
         default: .internalError
         }
     }

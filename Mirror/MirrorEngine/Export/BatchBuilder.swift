@@ -162,8 +162,7 @@ struct BatchBuilder {
 
     private mutating func add(_ entry: RecordEntry, row: Row?) throws {
         guard !entry.needsCloudDelete else { return try addDeletion(of: entry) }
-        // Deleted since the history was looked at: the next look tells what goes with it.
-        guard let row else { return }
+        guard let row else { return try dropGhost(entry) }
         if try !isNaming && addReplay(of: entry, row) { return }
         let state = try mirror.state(of: row, named: entry.recordName)
         // A base without a tag was agreed on before a reset; this service may not know the record.
@@ -333,6 +332,15 @@ struct BatchBuilder {
         if append(.deletedObject(key: entry.key), .delete, bare(base), base) {
             try mirror.ledger.noteDeletionSent(key: entry.key)
         }
+    }
+
+    /// A line whose row is gone although the history was looked at just now: one that was never
+    /// sent would wait for ever.
+    private func dropGhost(_ entry: RecordEntry) throws {
+        guard entry.base == nil, try mirror.ledger.lastInFlight(entry.recordName) == nil else {
+            return
+        }
+        try forget(entry)
     }
 
     /// An object that was deleted before the service heard of it.

@@ -272,6 +272,7 @@ extension RecordImport {
         }
         let lost = try meetLostVersion(arrival)
         if lost?.isDone == true { return }
+        try heedPlace(of: arrival)
         let local = try mirror.state(of: row, named: arrival.entry.recordName)
             .adopting(arrival.state)
         let agreed =

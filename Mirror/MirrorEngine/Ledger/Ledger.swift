@@ -63,6 +63,8 @@ package struct LedgerKey: Hashable, Sendable {
     package static let environment = LedgerKey(text: "DiptychEnvironment")
     /// And for which user of which service.
     package static let user = LedgerKey(text: "DiptychUser")
+    /// The zone of another's that the store had last, and that closed.
+    static let leftZone = LedgerKey(text: "DiptychLeftZone")
     /// Set once the zone was read to its end for the first time.
     package static let initialImport = LedgerKey(text: "DiptychInitialImportCompleted")
     /// The service speaks without extensions.

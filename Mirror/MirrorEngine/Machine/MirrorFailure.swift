@@ -43,6 +43,17 @@ package enum MirrorFailure: Sendable {
         }
     }
 
+    /// Why no address is given out for an asset, so that its record waits alone: beside the above,
+    /// who may write nothing is told so here already, before the record is looked at.
+    var refusalOfAddress: RecordError? {
+        if case .permanent(let error) = self, let cause = error.cause as? RecordError,
+            cause.code == .accessDenied
+        {
+            return cause
+        }
+        return refusalOfAsset
+    }
+
     /// The failure of a channel: the service's own answer, or none at all.
     package init(_ error: any Error) {
         if let error = error as? RecordError {

@@ -440,7 +440,7 @@ package struct MirrorMachine: Sendable {
         if case .uploading(let upload, let rest) = phase, let refusal = failure.refusalOfAsset {
             return enter(.noting(rest: rest), .refuseUpload(upload, refusal))
         }
-        if case .askingAddresses(let uploads) = phase, let refusal = failure.refusalOfAsset {
+        if case .askingAddresses(let uploads) = phase, let refusal = failure.refusalOfAddress {
             guard uploads.count == 1 else {
                 return askAddresses(for: Array(uploads.prefix(uploads.count / 2)))
             }

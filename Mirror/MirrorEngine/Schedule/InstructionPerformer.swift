@@ -31,13 +31,13 @@ package struct InstructionPerformer: Sendable {
     ) throws -> MirrorMachine.Event? {
         switch instruction {
         case .prepare:
-            return .prepared(try prepared())
+            return try prepared()
         case .noteZone:
             try mirrored.noteZoneExists()
             return .noted
         case .apply(let page, let request):
             guard let outcome = try mirrored.apply(page, to: request) else {
-                return .prepared(try prepared())
+                return try prepared()
             }
             return .applied(outcome, moreComing: page.moreComing, token: page.syncToken)
         case .applyRecords(let records, let line):
@@ -77,7 +77,13 @@ package struct InstructionPerformer: Sendable {
         }
     }
 
-    private func prepared() throws -> ZoneEntry {
-        try mirrored.prepare(container: container, caller: caller, dialect: dialect)
+    /// Where a share has ended which this session had, the round ends as if it had found that.
+    private func prepared() throws -> MirrorMachine.Event {
+        do {
+            return .prepared(
+                try mirrored.prepare(container: container, caller: caller, dialect: dialect))
+        } catch let error as MirrorError where error.code == .shareEnded {
+            return .failed(.permanent(error))
+        }
     }
 }

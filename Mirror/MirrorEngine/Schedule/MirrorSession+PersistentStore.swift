@@ -129,6 +129,16 @@ extension MirrorSession {
             imported: { after in try Self.tell(store, rows, after: after) })
     }
 
+    /// Whether any object is in a store. Throws as the initializer does.
+    package static func hasObjects(in store: NSPersistentStore) throws -> Bool {
+        try rows(of: store).read { transaction in
+            try transaction.layout.entities.contains { entity in
+                guard entity.entity.superentity == nil else { return false }
+                return try transaction.count(matching: RowQuery(entity: entity.number)) > 0
+            }
+        }
+    }
+
     /// Deletes all objects of a store, by no rule and no validation of the model; the next round
     /// tells the service, and contexts learn of it as of an import. All are deleted or, where it
     /// throws, none. Cost: one transaction over all rows.

@@ -3,6 +3,7 @@ internal import ObjectModel
 package import Persistence
 internal import Platform
 package import RecordWire
+internal import SQLiteDriver
 internal import SQLiteStore
 package import Stores
 
@@ -114,8 +115,9 @@ extension MirroredStore {
     }
 
     /// Puts objects below the root of a share, with all that is linked with them; the next export
-    /// tells it. Returns all of these. Throws `MirrorError` (`.alreadyShared`) where one is in
-    /// another share. Cost: a look at the links of each.
+    /// tells it. Returns all of these, without what was deleted. Throws `MirrorError`:
+    /// `.alreadyShared` where one is in another share, `.objectDeleted` where none is there. Cost:
+    /// a look at the links of each.
     package func share(_ rows: [RowID], below root: String) throws -> Set<RowID> {
         try write { mirror in
             try makeLedger(mirror)
@@ -123,6 +125,15 @@ extension MirroredStore {
             let shared = try ShareReach(mirror: mirror).share(rows, below: root)
             try mirror.ledger.finish()
             return shared
+        }
+    }
+
+    /// Throws `MirrorError` (`.alreadyShared`) where one of the objects that were put below a root
+    /// came into another share meanwhile, by another device of the owner's.
+    package func checkShared(_ rows: Set<RowID>, below root: String) throws {
+        try read { mirror in
+            let reach = try ShareReach(mirror: mirror)
+            for row in rows.sorted() { try reach.check(row, below: root) }
         }
     }
 
@@ -176,9 +187,33 @@ extension MirroredStore {
             var importing = try RecordImport(mirror: mirror)
             try importing.expelAll()
             try mirror.ledger.forgetSharedZone()
+            try mirror.ledger.set(.leftZone, to: .text(settings.zoneID.text))
             try mirror.ledger.finish()
         }
     }
+
+    /// Makes a store ready for a zone that waited for one since a share ended. What has come into
+    /// it meanwhile was not made for another owner: it leaves as all did then, into the log.
+    /// `isFirst`: whether no round of this session came before. Throws `.shareEnded` for a session
+    /// that had the zone: what it still wants would tie the store to a zone that is closed.
+    func takeZone(isFirst: Bool, _ mirror: MirrorTransaction) throws {
+        guard settings.isShared, try mirror.ledger.knownZone() == nil,
+            let left = try mirror.ledger.setting(.leftZone)?.string
+        else { return }
+        guard isFirst else { throw MirrorError.shareEnded(settings.zoneID) }
+        if !left.isExactly(settings.zoneID.text) {
+            try catchUp(mirror)
+            var importing = try RecordImport(mirror: mirror)
+            try importing.expelAll()
+            try mirror.ledger.forgetSharedZone()
+        }
+        try mirror.ledger.set(.leftZone, to: .null)
+    }
+}
+
+extension ZoneID {
+    /// Its two names as one text.
+    fileprivate var text: String { "\(ownerRecordName ?? "")/\(zoneName)" }
 }
 
 extension Record {

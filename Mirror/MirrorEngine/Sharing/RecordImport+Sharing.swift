@@ -20,6 +20,16 @@ extension RecordImport {
         return true
     }
 
+    /// An object is in one share: where another device of the owner's has put it into one, it goes
+    /// into no other that was meant here. Else the later would take out of a share what its owner
+    /// was told is in it.
+    func heedPlace(of arrival: Arrival) throws {
+        guard let parent = arrival.record.parent, parent != arrival.entry.base?.parent else {
+            return
+        }
+        try mirror.ledger.forgetAssignedParent(of: arrival.entry.recordName)
+    }
+
     /// Takes all objects out of the store, since the zone is shared no more. What was never told
     /// the owner is in the conflict log, and can be restored from it.
     mutating func expelAll() throws {

@@ -71,23 +71,33 @@ struct ShareReach {
         }
     }
 
-    /// Puts objects below `root`, with all that is linked with them. Returns all of these. Throws
-    /// `MirrorError` (`.alreadyShared`) where one is in another share.
+    /// Puts objects below `root`, with all that is linked with them. Returns all of these. What
+    /// was deleted is passed over. Throws `MirrorError`: `.alreadyShared` where one is in another
+    /// share, and `.objectDeleted` where none is there.
     func share(_ rows: [RowID], below root: String) throws -> Set<RowID> {
         var found = Set<RowID>()
-        var waiting = rows
+        // A name for what is gone would wait for ever to be sent.
+        var waiting = try rows.filter { try mirror.store.row($0) != nil }
+        guard !waiting.isEmpty || rows.isEmpty else {
+            throw MirrorError(
+                .objectDeleted, "Nothing of what is to be shared is there: it was deleted.")
+        }
         while let row = waiting.popLast() {
             guard found.insert(row).inserted else { continue }
-            if let other = try parent(of: row), !other.isExactly(root) {
-                throw MirrorError(
-                    .alreadyShared,
-                    "One of the objects, or one that they are linked with, is in another share. "
-                        + "Share them with that one, or take the link out first.")
-            }
+            try check(row, below: root)
             waiting += try neighbours(of: row).filter { try !staysOut($0) }
         }
         for row in found.sorted() where try parent(of: row) == nil { try assign(root, to: row) }
         return found
+    }
+
+    /// Throws `MirrorError` (`.alreadyShared`) for an object that is in another share.
+    func check(_ row: RowID, below root: String) throws {
+        guard let other = try parent(of: row), !other.isExactly(root) else { return }
+        throw MirrorError(
+            .alreadyShared,
+            "One of the objects, or one that they are linked with, is in another share. "
+                + "Share them with that one, or take the link out first.")
     }
 
     /// The smallest name among the parents of the objects that one is linked with, so that all
@@ -130,12 +140,18 @@ struct ShareReach {
         try sharePairs(of: name)
     }
 
-    /// Pairs go where their objects are. One may have come from a device that had not heard of it.
+    /// Pairs go where their objects are. One may have come from a device that had not heard of it,
+    /// or be where a share was that has ended.
     private func sharePairs(of name: String) throws {
         for pair in try mirror.ledger.pairs(of: name)
-        where !pair.needsDelete && pair.isUploaded && pair.base?.parent == nil {
+        where try !pair.needsDelete && pair.isUploaded && !hasPlace(pair) {
             try mirror.ledger.setPair(pair.key, isUploaded: false)
         }
+    }
+
+    private func hasPlace(_ pair: PairEntry) throws -> Bool {
+        guard let parent = pair.base?.parent else { return false }
+        return try roots.contains(ExactName(parent)) || self.parent(named: parent) != nil
     }
 
     /// What an object leads to, and what leads to it.

@@ -19,6 +19,8 @@ public final class MirroredStore: Sendable {
     private let pragmas = RoundPragmas()
     /// Set once the store has left its coordinator.
     private let hasLeft = Lock(false)
+    /// Set once a round has begun.
+    private let wasPrepared = Lock(false)
     /// What writes and new objects are named by.
     private let namingIdentifier: String
 
@@ -121,7 +123,8 @@ public final class MirroredStore: Sendable {
     package func prepare(
         container: String, caller: CallerReply? = nil, dialect: ServiceDialect = .extended
     ) throws -> ZoneEntry {
-        try write { mirror in
+        let isFirst = wasPrepared.withLock { !$0 }
+        let zone = try write { mirror in
             try pragmas.open(mirror.store.connection)
             try makeLedger(mirror)
             try check(container, mirror.ledger)
@@ -130,6 +133,7 @@ public final class MirroredStore: Sendable {
             try checkUser(caller, mirror.ledger)
             try noticeModel(mirror)
             try SelectionReach(mirror: mirror).checkIsRead()
+            try takeZone(isFirst: isFirst, mirror)
             if try SelectionReach(mirror: mirror).notice() {
                 var importing = try RecordImport(mirror: mirror)
                 try importing.applyLeftOut()
@@ -152,6 +156,8 @@ public final class MirroredStore: Sendable {
             try mirror.ledger.finish()
             return zone
         }
+        wasPrepared.withLock { $0 = true }
+        return zone
     }
 
     package func noteZoneExists() throws {

@@ -154,17 +154,22 @@ final class HTTPDaemon: Sendable {
             connection, line: line, targetBytes: incoming.targetBytes)
         let method = String(cString: line.method)
         if let refusal = refusal(of: head, bytes: bytes, queryItems: incoming.request.query.count) {
-            incoming.refuse(refusal, method: method)
+            var request = incoming.request
+            request.headers = head.headers
+            let crossing = CrossOrigin(configuration.origins)
+            incoming.refuse(crossing.marked(refusal, request), method: method)
             return .answer
         }
         let peer = HostAddress(diptych_mhd_address(connection))
         if let sender = proxies.sender(behind: peer, head.headers) {
             incoming.comes(from: sender.client)
         }
+        // What stands in an address may be fetched from a slow store: no fault of the client's.
+        connections.enter(.answering, UInt(bitPattern: connection))
         let step = incoming.takeHead(method: method, headers: head.headers, admit: admit)
-        if incoming.isStreamed {
-            connections.enter(.upload(received: 0), UInt(bitPattern: connection))
-        }
+        connections.enter(
+            incoming.isStreamed ? .upload(received: 0) : .body(received: 0),
+            UInt(bitPattern: connection))
         return step
     }
 

@@ -66,6 +66,7 @@ final class IncomingRequest: @unchecked Sendable {
         hold: BufferLedger.Hold
     ) {
         targetBytes = target.utf8.count
+        let target = Self.withoutAddress(target)
         let end = target.utf8.firstIndex(of: UInt8(ascii: "?")) ?? target.endIndex
         let query = HTTPQuery(target[end...].dropFirst())
         request = HTTPRequest(method: "", path: String(target[..<end]), query: query)
@@ -73,6 +74,19 @@ final class IncomingRequest: @unchecked Sendable {
         self.began = began
         self.limits = limits
         self.hold = hold
+    }
+
+    /// A target may be a whole address, as clients send it to a proxy. (RFC 9112 §3.2.2)
+    private static func withoutAddress(_ target: String) -> Substring {
+        let schemes = ["http://", "https://"]
+        guard target.utf8.first != UInt8(ascii: "/"),
+            let scheme = schemes.first(where: {
+                target.prefix($0.count).lowercased() == $0
+            })
+        else { return target[...] }
+        let rest = target.dropFirst(scheme.count)
+        let path = rest.drop { $0 != "/" && $0 != "?" }
+        return path.first == "/" ? path : "/" + path
     }
 
     /// Whether the method and headers are still to be taken.

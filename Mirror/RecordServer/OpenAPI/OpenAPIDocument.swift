@@ -100,7 +100,7 @@ package enum OpenAPIDocument {
             "Notice", "Waits for the next notice of a courier's token.",
             parameters: [
                 ["name": "token", "in": "query", "required": true, "schema": Schema.text]
-            ])
+            ], takesPost: true)
         paths[AssetPath.upload] = [
             "post": upload, "put": upload, "patch": upload,
             "head": [
@@ -119,6 +119,8 @@ package enum OpenAPIDocument {
                 "responses": [
                     "200": ["description": "All of them."],
                     "206": ["description": "Those of a range."],
+                    "304": ["description": "None: If-None-Match names the asset."],
+                    "412": ["description": "If-Match names another asset."],
                     "default": ["$ref": "#/components/responses/Refusal"],
                 ],
             ]
@@ -158,10 +160,14 @@ package enum OpenAPIDocument {
         "name": "key", "in": "query", "required": true, "schema": Schema.text,
     ]
 
+    private static let uploaded: DocumentValue = [
+        "application/octet-stream": [:], "multipart/form-data": [:],
+    ]
+
     private static let upload: DocumentValue = [
         "summary": "Takes the bytes of an asset, at an address of assets/upload.",
         "security": [], "parameters": .list([assetKey] + uploadHeads),
-        "requestBody": ["required": true, "content": ["application/octet-stream": [:]]],
+        "requestBody": ["required": true, "content": uploaded],
         "responses": [
             "200": ["description": "The answer.", "content": content("Uploaded")],
             "204": ["description": "A piece is there; more is to come."],
@@ -175,14 +181,14 @@ package enum OpenAPIDocument {
     ].map { ["name": .text($0), "in": "header", "schema": Schema.text] }
 
     private static func reading(
-        _ schema: String, _ summary: String, parameters: [DocumentValue] = []
+        _ schema: String, _ summary: String, parameters: [DocumentValue] = [],
+        takesPost: Bool = false
     ) -> DocumentValue {
-        [
-            "get": [
-                "summary": .text(summary), "security": [], "parameters": .list(parameters),
-                "responses": answers(schema),
-            ]
+        let question: DocumentValue = [
+            "summary": .text(summary), "security": [], "parameters": .list(parameters),
+            "responses": answers(schema),
         ]
+        return takesPost ? ["get": question, "post": question] : ["get": question]
     }
 
     private static func item(

@@ -143,19 +143,30 @@ extension OpenAPISchemas {
         var record = place
         record["rid"] = Schema.text
         record["fo"] = Schema.oneToThree
+        record["af"] = Schema.open([:])
         return Schema.open([
             "aps": Schema.open([
-                "alert": Schema.text, "sound": Schema.text, "category": Schema.text,
-                "content-available": Schema.whole,
+                "alert": Schema.oneOf(Schema.text, alert), "badge": Schema.whole,
+                "sound": Schema.text, "category": Schema.text,
+                "content-available": Schema.whole, "mutable-content": Schema.whole,
             ]),
             "ck": Schema.open([
-                "ce": Schema.whole, "cid": Schema.text,
+                "nid": Schema.text, "ce": Schema.whole, "cid": Schema.text,
                 "qry": Schema.open(record, required: ["rid", "fo", "zid", "dbs", "sid"]),
                 "fet": Schema.open(place, required: ["zid", "dbs", "sid"]),
                 "met": Schema.open(place, required: ["dbs", "sid"]),
             ]),
         ])
     }
+}
+
+extension OpenAPISchemas {
+    fileprivate static let alert = Schema.open([
+        "title": Schema.text, "title-loc-key": Schema.text, "title-loc-args": Schema.texts,
+        "subtitle": Schema.text, "subtitle-loc-key": Schema.text,
+        "subtitle-loc-args": Schema.texts, "body": Schema.text, "loc-key": Schema.text,
+        "loc-args": Schema.texts, "action-loc-key": Schema.text, "launch-image": Schema.text,
+    ])
 }
 
 extension Schema {

@@ -16,7 +16,7 @@ extension OpenAPISchemas {
                         [
                             "operationType": Schema.choice(
                                 RecordOperation.Kind.allCases.map(\.rawValue)),
-                            "record": Schema.named("Record"),
+                            "record": Schema.named("Record"), "recordType": Schema.text,
                         ], required: ["operationType", "record"])),
                 "zoneID": Schema.named("ZoneID"), "atomic": Schema.flag,
                 "desiredKeys": Schema.texts, "numbersAsStrings": Schema.flag,
@@ -114,7 +114,7 @@ extension OpenAPISchemas {
     ]
 
     private static let changes: [String: DocumentValue] = [
-        "syncToken": Schema.text, "reverse": ["const": false], "desiredKeys": Schema.texts,
+        "syncToken": Schema.text, "reverse": Schema.flag, "desiredKeys": Schema.texts,
         "desiredRecordTypes": Schema.texts, "resultsLimit": Schema.positive,
         "numbersAsStrings": Schema.flag, "numberAsStrings": Schema.flag,
     ]

@@ -39,6 +39,7 @@ enum OpenAPISchemas {
             "pluginFields": [:], "created": Schema.named("Stamp"),
             "modified": Schema.named("Stamp"), "deleted": Schema.flag,
             "zoneID": Schema.named("ZoneID"), "createShortGUID": Schema.flag,
+            "desiredKeys": Schema.texts,
             "shortGUID": Schema.text,
             "parent": Schema.oneOf(Schema.named("RecordPointer"), ["type": "null"]),
             "share": Schema.named("RecordPointer"), "forRecord": Schema.named("SharedRecord"),
@@ -120,7 +121,8 @@ enum OpenAPISchemas {
             "zoneID": Schema.named("ZoneID"), "zoneWide": Schema.flag,
             "query": Schema.named("Query"),
             "firesOn": Schema.list(Schema.choice("create", "update", "delete")),
-            "firesOnce": Schema.flag, "notificationInfo": Schema.named("NotificationInfo"),
+            "firesOnce": Schema.flag, "fireOnce": Schema.flag,
+            "notificationInfo": Schema.named("NotificationInfo"),
         ])
     }
 

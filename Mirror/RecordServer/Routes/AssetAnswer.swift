@@ -4,12 +4,34 @@ internal import RecordService
 /// An asset as an answer to GET: the whole, or the range that was asked for; to HEAD without its
 /// bytes. A range is one of GET alone. (RFC 9110 §9.3.2, §14.2)
 enum AssetAnswer {
-    /// Throws a 416 for a range that the asset does not have, and what opening it throws.
+    /// Throws a 412 where another asset was expected, a 416 for a range that the asset does not
+    /// have, and what opening it throws.
     static func response(
         with asset: AddressedAsset, to request: HTTPRequest
     ) throws -> HTTPResponse {
-        let size = Int(clamping: asset.size)
         let tag = "\"\(asset.checksum)\""
+        if let expected = EntityTags(request.headers.all("If-Match")),
+            !expected.hold(tag, weakly: false)
+        {
+            throw RouteRefusal.anotherAsset
+        }
+        if let known = EntityTags(request.headers.all("If-None-Match")),
+            known.hold(tag, weakly: true)
+        {
+            var response = HTTPResponse(status: 304)
+            response.headers.append("ETag", tag)
+            response.headers.append("Cache-Control", caching)
+            return response
+        }
+        return try content(of: asset, called: tag, to: request)
+    }
+
+    private static let caching = "private, no-store"
+
+    private static func content(
+        of asset: AddressedAsset, called tag: String, to request: HTTPRequest
+    ) throws -> HTTPResponse {
+        let size = Int(clamping: asset.size)
         var range = 0..<size
         var status = 200
         let isSameFile = request.headers["If-Range"].map { $0 == tag } ?? true
@@ -37,7 +59,7 @@ enum AssetAnswer {
         for (name, value) in [
             ("Accept-Ranges", "bytes"), ("ETag", tag),
             ("Content-Type", "application/octet-stream"), ("Content-Disposition", "attachment"),
-            ("X-Content-Type-Options", "nosniff"), ("Cache-Control", "private, no-store"),
+            ("X-Content-Type-Options", "nosniff"), ("Cache-Control", caching),
         ] {
             response.headers.append(name, value)
         }
@@ -55,6 +77,27 @@ enum AssetAnswer {
         case .pieces(let pieces):
             response.pieces = HTTPPieces(byteCount: range.count) { try pieces.next() }
         }
+    }
+}
+
+/// What a client expects of an asset, or has of it: tags in quotes, or any. (RFC 9110 §13.1)
+struct EntityTags {
+    private let tags: [Substring]
+
+    /// nil where nothing is said.
+    init?(_ headers: [String]) {
+        guard !headers.isEmpty else { return nil }
+        tags = headers.flatMap { $0.split(separator: ",") }
+            .map { $0.drop { $0.isWhitespace } }
+            .map { tag in
+                let end = tag.lastIndex { !$0.isWhitespace }
+                return end.map { tag[...$0] } ?? ""
+            }
+    }
+
+    /// A weak tag counts where an equal content is enough.
+    func hold(_ tag: String, weakly: Bool) -> Bool {
+        tags.contains { $0 == "*" || $0 == tag || weakly && $0 == "W/" + tag }
     }
 }
 

@@ -13,8 +13,8 @@ struct CrossOrigin: Sendable {
     private static let headers = [
         AccessTokens.apiHeader, AccessTokens.userHeader, AccessTokens.deviceHeader,
         "X-Diptych-Client-Version", "X-Diptych-Round", "Content-Type", "Content-Encoding",
-        "If-Range", "Last-Event-ID", "Range", "Repr-Digest", "Upload-Complete", "Upload-Length",
-        "Upload-Offset",
+        "If-Match", "If-None-Match", "If-Range", "Last-Event-ID", "Range", "Repr-Digest",
+        "Upload-Complete", "Upload-Length", "Upload-Offset",
     ].joined(separator: ", ")
     private static let exposed = [
         HTTPResponse.requestIDHeader, TokenRotation.header, TokenOutlook.endHeader,
@@ -46,14 +46,21 @@ struct CrossOrigin: Sendable {
     func marked(_ admission: Admission, _ request: HTTPRequest) -> Admission {
         guard !origins.isEmpty else { return admission }
         let origin = allowedOrigin(request)
-        return admission.changing { response in
-            var response = response
-            response.headers.append("Vary", "Origin")
-            guard let origin else { return response }
-            response.headers.append("Access-Control-Allow-Origin", origin)
-            response.headers.append("Access-Control-Expose-Headers", Self.exposed)
-            return response
-        }
+        return admission.changing { Self.marked($0, origin) }
+    }
+
+    /// A refusal of the head, before anybody asks what the request is.
+    func marked(_ refusal: HTTPResponse, _ request: HTTPRequest) -> HTTPResponse {
+        origins.isEmpty ? refusal : Self.marked(refusal, allowedOrigin(request))
+    }
+
+    private static func marked(_ response: HTTPResponse, _ origin: String?) -> HTTPResponse {
+        var response = response
+        response.headers.append("Vary", "Origin")
+        guard let origin else { return response }
+        response.headers.append("Access-Control-Allow-Origin", origin)
+        response.headers.append("Access-Control-Expose-Headers", exposed)
+        return response
     }
 
     /// What is sent back is what was configured, never what a stranger wrote.

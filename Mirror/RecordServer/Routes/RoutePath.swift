@@ -128,6 +128,17 @@ struct RouteRefusal: Error {
         status: 415,
         error: RecordError(.badRequest, "The bytes of an asset come as they are, not encoded."))
 
+    static let partOfAsset = RouteRefusal(
+        status: 400,
+        error: RecordError(
+            .badRequest,
+            "The bytes of an asset come whole, without Content-Range; an upload that broke off "
+                + "goes on by Upload-Offset."))
+
+    static let anotherAsset = RouteRefusal(
+        status: 412,
+        error: RecordError(.badRequest, "The asset is not the one that If-Match names."))
+
     static func rangeNotSatisfiable(size: Int64) -> RouteRefusal {
         RouteRefusal(
             status: 416,

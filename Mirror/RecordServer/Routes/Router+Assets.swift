@@ -27,6 +27,9 @@ extension Router {
         guard ["", "identity"].contains(request.headers["Content-Encoding"]?.lowercased() ?? "")
         else { throw RouteRefusal.encodedAsset }
         let span = goesOn ? try UploadHead.span(request) : nil
+        guard request.headers["Content-Range"] == nil else { throw RouteRefusal.partOfAsset }
+        let isForm = try FormContent(contentType: request.headers["Content-Type"]) != nil
+        guard span == nil || !isForm else { throw RouteRefusal.encodedAsset }
         let key = request.query["key"] ?? ""
         if request.method == "HEAD", let span {
             let began = platform.clock.now()
@@ -50,7 +53,9 @@ extension Router {
         try lettingIn(request) {
             let upload: AssetUpload
             do {
-                let announced = request.headers["Content-Length"].flatMap { Int64($0) }
+                let isForm = try FormContent(contentType: request.headers["Content-Type"]) != nil
+                let announced =
+                    isForm ? nil : request.headers["Content-Length"].flatMap { Int64($0) }
                 upload =
                     try span.flatMap { try assets.goesOn?(key, $0) }
                     ?? assets.upload(key, announced)
@@ -71,11 +76,16 @@ extension Router {
     func stream(
         _ upload: AssetUpload, _ request: HTTPRequest, _ uuid: String
     ) -> HTTPStream {
-        HTTPStream(
+        let form = try? FormContent(contentType: request.headers["Content-Type"])
+        return HTTPStream(
             user: upload.userRecordName,
             take: { bytes in
                 do {
-                    try upload.take(bytes)
+                    guard let form else {
+                        try upload.take(bytes)
+                        return nil
+                    }
+                    try form.take(bytes).withUnsafeBytes { try upload.take($0) }
                     return nil
                 } catch {
                     return finished(refusal(for: error, request, uuid), request, uuid)
@@ -83,11 +93,16 @@ extension Router {
             },
             finish: {
                 let began = platform.clock.now()
-                defer { throttle.charge(.user(upload.userRecordName), since: began) }
+                defer {
+                    let waited = Double(upload.millisecondsAtStore) / 1_000
+                    throttle.charge(
+                        .user(upload.userRecordName), since: began.addingTimeInterval(waited))
+                }
                 guard upload.isLast else {
                     return finished(UploadHead.rest(at: upload.size), request, uuid)
                 }
                 do {
+                    guard form?.isWhole != false else { throw RouteRefusal.brokenForm }
                     let body = WireCodec.encode(uploaded: try upload.finish())
                     return finished(HTTPResponse(status: 200, body: body), request, uuid)
                 } catch {

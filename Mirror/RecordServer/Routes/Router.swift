@@ -155,8 +155,11 @@ package struct Router: Sendable {
             guard !isPlain else { throw RouteRefusal.notHere }
         case .openAPI, .assetFile, .courier, .sharePage, .assetUpload, .operation: break
         }
-        guard request.method == "GET" || request.method == "HEAD" else {
-            throw RouteRefusal.methodNotAllowed(allowed: "GET, HEAD")
+        // Some clients ask the courier by POST.
+        var methods = ["GET", "HEAD"]
+        if case .courier = path { methods.append("POST") }
+        guard methods.contains(request.method) else {
+            throw RouteRefusal.methodNotAllowed(allowed: methods.joined(separator: ", "))
         }
         switch path {
         case .health, .liveness: return .answer(HealthAnswers.alive)
@@ -203,7 +206,7 @@ package struct Router: Sendable {
             finished(HTTPResponse(status: 200, body: Data("{}".utf8)), request, uuid)
         }
         // An answer without a body brings no notice, so it takes none.
-        let isRead = request.method == "GET"
+        let isRead = request.method != "HEAD"
         var wait = HTTPWait(
             seconds: isRead ? .infinity : 0, listen: { try courier.listen(token, uuid, $0) },
             answer: { isLast in
@@ -292,9 +295,11 @@ package struct Router: Sendable {
         }
     }
 
-    /// Where the user of an app signs in; nil where it is the app's own token that is missing.
+    /// Where the user of an app signs in; nil where it is the app's own token that is missing. In
+    /// the plain dialect nil too: clients of CloudKit Web Services open such a page and wait until
+    /// it hands a token back, which the console does for nobody.
     private func signInPage(for request: HTTPRequest) -> String? {
-        guard let signInPath, AccessTokens(of: request, isPlain: isPlain).apiToken != nil,
+        guard !isPlain, let signInPath, AccessTokens(of: request, isPlain: isPlain).apiToken != nil,
             let address = request.serviceAddress(scheme: scheme)
         else { return nil }
         return address + signInPath
@@ -338,7 +343,7 @@ package struct Router: Sendable {
             guard question.waitSeconds > 0, !isPlain, let listen = caller.listen else {
                 let answer = addressed(try caller.ask(question, target), request)
                 return .response(
-                    try told(answer, to: question, request, uuid, caller.outlook))
+                    try told(answer, to: question, target, caller, request, uuid))
             }
             return .wait(
                 HTTPWait(
@@ -369,7 +374,7 @@ package struct Router: Sendable {
             defer { throttle.charge(asker(caller, request), since: began) }
             let answer = try caller.ask(question, target)
             guard isLast || answer.isNews else { return nil }
-            return try told(answer, to: question, request, uuid, caller.outlook)
+            return try told(answer, to: question, target, caller, request, uuid)
         } catch {
             return finished(refusal(for: error, request, uuid), request, uuid)
         }
@@ -377,13 +382,21 @@ package struct Router: Sendable {
 
     /// A good answer in the format that the asker likes best.
     private func told(
-        _ answer: RecordResponse, to question: RecordRequest, _ request: HTTPRequest,
-        _ uuid: String, _ outlook: TokenOutlook?
+        _ answer: RecordResponse, to question: RecordRequest, _ target: RecordTarget,
+        _ caller: Authenticator.Admitted, _ request: HTTPRequest, _ uuid: String
     ) throws -> HTTPResponse {
-        let wanted = isPlain ? .json : WireFormat(acceptedBy: request.headers["Accept"])
-        let (body, format) = try WireCodec.encode(answer, to: question, as: wanted)
+        let (body, format) =
+            isPlain
+            ? (
+                try WireCodec.encode(
+                    answer, to: question, usual: answer.usualMembers(to: caller, target)),
+                .json
+            )
+            : try WireCodec.encode(
+                answer, to: question, as: WireFormat(acceptedBy: request.headers["Accept"]))
         return finished(
-            HTTPResponse(status: 200, body: body), request, uuid, format: format, outlook: outlook)
+            HTTPResponse(status: 200, body: body), request, uuid, format: format,
+            outlook: caller.outlook)
     }
 
     /// An answer that goes on. Who asks is looked at again with each event, as in `news`.
@@ -488,5 +501,17 @@ package struct Router: Sendable {
         response.body = small
         response.headers.append("Content-Encoding", encoding.rawValue)
         response.headers.append("Vary", "Accept-Encoding")
+    }
+}
+
+extension RecordResponse {
+    /// What is said in the plain dialect where the answer says nothing of it. Whose the zones of
+    /// shares are tells who is asked to take part from who shares: nothing is said in its place.
+    fileprivate func usualMembers(
+        to caller: Authenticator.Admitted, _ target: RecordTarget
+    ) -> UsualMembers? {
+        if case .shares = self { return UsualMembers(toldTo: nil, database: "shared") }
+        return UsualMembers(
+            toldTo: caller.isWorld ? nil : caller.user, database: target.database)
     }
 }

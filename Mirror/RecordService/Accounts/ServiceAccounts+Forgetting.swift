@@ -13,7 +13,11 @@ extension ServiceAccounts {
     /// it at the start and once a day. Cost: a look at each token.
     @discardableResult
     public func forgetEndedTokens() throws(RecordError) -> Int {
-        let oldest = platform.milliseconds - Self.endedTokenDays * Self.dayMilliseconds
+        try forgetEndedTokens(at: platform.milliseconds)
+    }
+
+    func forgetEndedTokens(at moment: Int64) throws(RecordError) -> Int {
+        let oldest = moment - Self.endedTokenDays * Self.dayMilliseconds
         var count = 0
         while true {
             let removed = try forgetSlice(before: oldest)

@@ -150,6 +150,33 @@ final class AssetBucket: Sendable {
         try cache.remove(checksum)
     }
 
+    /// Keeps a small object that is like no other, looks for it and removes it, so that whoever runs
+    /// the service hears that the store cannot be reached, or what the keys may not do, before a
+    /// user does. Throws what the log was told.
+    func probe(_ drawn: UInt64) throws(RecordError) {
+        let file = try cache.begin()
+        let words = Array("diptych looks whether its store of assets works: \(drawn)".utf8)
+        var diskError: RecordError?
+        words.withUnsafeBytes { bytes in
+            do throws(RecordError) { try file.append(bytes) } catch { diskError = error }
+        }
+        if let diskError { throw diskError }
+        let object = StoredObject(try file.finish(), size: file.size)
+        try trying("kept") { () throws(ObjectStoreFailure) in
+            try store.put(object, from: file.descriptor)
+        }
+        var isLeft = true
+        defer { if isLeft { try? store.remove(object.name) } }
+        let isThere = try trying("read") { () throws(ObjectStoreFailure) in
+            try store.has(object)
+        }
+        guard isThere else {
+            throw failure("read", ObjectStoreFailure(Self.isMissing, isTransient: false))
+        }
+        try trying("removed") { () throws(ObjectStoreFailure) in try store.remove(object.name) }
+        isLeft = false
+    }
+
     /// Where the objects are, without a secret.
     var place: String { store.place }
 

@@ -19,6 +19,8 @@ final class AssetStore: Sendable {
     private let platform: Environment
     private let secret = Lock<[UInt8]?>(nil)
     private let incoming = Lock(IncomingBytes())
+    /// Whether the other services on the database have another place.
+    let isElsewhere = Lock(false)
 
     private static let secretBytes = 32
     private static let receiptBytes = 16
@@ -103,6 +105,11 @@ final class AssetStore: Sendable {
         }
     }
 
+    /// Like no others.
+    func drawnWords() throws(RecordError) -> String {
+        Base64URL.text(try bytes(Self.secretBytes))
+    }
+
     private func bytes(_ count: Int) throws(RecordError) -> [UInt8] {
         do {
             return try secrets.bytes(count)
@@ -125,9 +132,11 @@ final class AssetStore: Sendable {
 
     /// Names the file that came in, counts it for its user, and gives a receipt for it, in one
     /// transaction. A bucket gets it afterwards, when the receipt keeps it from being collected,
-    /// and before anybody is told the receipt. Throws QUOTA_EXCEEDED.
+    /// and before anybody is told the receipt; `waited` grows by the milliseconds that it takes.
+    /// Throws QUOTA_EXCEEDED.
     func keep(
-        _ file: IncomingFile, _ checksum: AssetChecksum, for grant: AssetGrant
+        _ file: IncomingFile, _ checksum: AssetChecksum, for grant: AssetGrant,
+        _ waited: inout Int64
     ) throws(RecordError) -> RecordAsset {
         let receiptID = try bytes(Self.receiptBytes)
         let now = now
@@ -150,12 +159,17 @@ final class AssetStore: Sendable {
             if self.bucket == nil { try self.files.keep(file, as: checksum) }
             return receipt.asset
         }
-        try bucket?.keep(file, as: checksum)
+        if let bucket {
+            let began = self.now
+            defer { waited += max(0, self.now - began) }
+            try bucket.keep(file, as: checksum)
+        }
         return asset
     }
 
     /// The content of an asset; nil where it is gone.
     func open(_ checksum: AssetChecksum, size: Int64) throws(RecordError) -> AssetFile? {
+        try requireHome()
         guard let bucket else { return try files.open(checksum, size: size) }
         return try bucket.open(checksum, size: size)
     }
@@ -164,6 +178,7 @@ final class AssetStore: Sendable {
     func open(
         _ checksum: AssetChecksum, size: Int64, range: Range<Int64>?
     ) throws(RecordError) -> AssetBody? {
+        try requireHome()
         guard let bucket, let range else {
             return try open(checksum, size: size).map { .file($0) }
         }
@@ -172,6 +187,7 @@ final class AssetStore: Sendable {
 
     /// Whether `open` would find the content; a bucket tells it without its bytes.
     func holds(_ checksum: AssetChecksum, size: Int64) throws(RecordError) -> Bool {
+        try requireHome()
         guard let bucket else { return try files.open(checksum, size: size) != nil }
         return try bucket.holds(checksum, size: size)
     }

@@ -26,6 +26,7 @@ public final class AssetUpload: @unchecked Sendable {
         self.store = store
         self.grant = grant
         span = nil
+        try store.requireHome()
         try Self.check(announced ?? 0, store.limits)
         file = try store.files.begin()
         if let announced { try reserve(announced) }
@@ -36,6 +37,7 @@ public final class AssetUpload: @unchecked Sendable {
         self.store = store
         self.grant = grant
         self.span = span
+        try store.requireHome()
         try Self.check(span.length, store.limits)
         file = try shelf.open(span, grant.partPlace)
         try reserve(span.length)
@@ -51,6 +53,9 @@ public final class AssetUpload: @unchecked Sendable {
 
     /// Whether the whole is there after what comes; if not, that waits for the rest.
     public var isLast: Bool { span?.isLast ?? true }
+
+    /// How long a store of objects was waited for. The user has no part in that.
+    public private(set) var millisecondsAtStore: Int64 = 0
 
     /// Bytes that are there.
     public var size: Int64 { file.size }
@@ -87,7 +92,7 @@ public final class AssetUpload: @unchecked Sendable {
         // Where only the rows fail, the client need not send it again.
         isBroken = false
         do {
-            let asset = try store.keep(file, checksum, for: grant)
+            let asset = try store.keep(file, checksum, for: grant, &millisecondsAtStore)
             return store.dialect == .plain ? asset.withoutExtensions : asset
         } catch {
             isBroken = error.code != .tryAgainLater

@@ -9,14 +9,19 @@ extension RecordService {
     /// candidates, and at the names of all files.
     @discardableResult
     public func collectAssets() throws(RecordError) -> Int {
-        let now = assets.now
+        try collectAssets(at: assets.now)
+    }
+
+    /// Counts what is old from `now`, which the clock may be past.
+    @discardableResult
+    func collectAssets(at now: Int64) throws(RecordError) -> Int {
         let oldest = now - Int64(limits.assets.graceSeconds) * 1_000
         try assets.files.removeDeadIncoming()
         assets.parts?.removeOld(at: Date(timeIntervalSince1970: Double(now) / 1_000))
         var removed = 0
         let failure = prepareCollection(at: now)
         while true {
-            let slice = try collectSlice(now: now, before: oldest)
+            let slice = try collectSlice(before: oldest)
             removed += slice.removed
             guard slice.goesOn else { break }
         }
@@ -43,6 +48,19 @@ extension RecordService {
         return failure
     }
 
+    /// Looks whether a bucket takes, gives and removes; the log says where it does not. Returns
+    /// whether all is well, as it is with a folder. Call it at the start and once a day. Cost: three
+    /// requests to the store, and its patience where it is silent.
+    @discardableResult
+    public func probeAssets() -> Bool {
+        do throws(RecordError) {
+            try assets.bucket?.probe(platform.randomness.next())
+            return true
+        } catch {
+            return false
+        }
+    }
+
     private func removeReceipts(
         before now: Int64, _ place: RowPlace
     ) throws(RecordError) -> Bool {
@@ -55,7 +73,7 @@ extension RecordService {
 
     /// Each candidate leaves the list: it goes, or is no candidate, or is looked at later.
     private func collectSlice(
-        now: Int64, before oldest: Int64
+        before oldest: Int64
     ) throws(RecordError) -> (removed: Int, goesOn: Bool) {
         try backend.write { transaction in
             try transaction.lockAssets()
@@ -69,7 +87,7 @@ extension RecordService {
                 } else if let until = try transaction.lastPromise(of: checksum), until > oldest {
                     try transaction.setAsset(checksum, idleSince: until)
                 } else if candidate.idleSince == 0 {
-                    try transaction.setAsset(checksum, idleSince: now)
+                    try transaction.setAsset(checksum, idleSince: self.assets.now)
                 } else {
                     try self.assets.remove(checksum)
                     try transaction.removeAsset(checksum)

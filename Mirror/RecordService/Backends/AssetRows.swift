@@ -20,6 +20,10 @@ protocol AssetRows: AnyObject {
     func assetSecret() throws -> [UInt8]?
     func setAssetSecret(_ secret: [UInt8]) throws
 
+    /// The content that marks where assets are; nil where none was kept yet.
+    func assetHome() throws -> NamedAsset?
+    func setAssetHome(_ mark: NamedAsset) throws
+
     /// Notes a content whose file is there; it is a candidate from `milliseconds` on.
     func addAsset(_ checksum: AssetChecksum, size: Int64, at milliseconds: Int64) throws
     func assetSize(_ checksum: AssetChecksum) throws -> Int64?

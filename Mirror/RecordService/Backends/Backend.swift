@@ -88,6 +88,9 @@ protocol BackendTransaction: AssetRows, IdentityRows, KeyRows, NaturalKeyRows, P
     func currentEpoch() throws -> UInt64
     /// What tells the service from all others, for as long as it has its accounts.
     func serviceID() throws -> UInt64
+    /// The newest time that the database knows of; nil where none was noted yet.
+    func clockMark() throws -> ClockMark?
+    func save(_ mark: ClockMark) throws
     /// A place's epochs, oldest first.
     func epochs(of place: CountedPlace, _ id: Int64) throws -> [EpochLine.Epoch]
     func add(_ epoch: EpochLine.Epoch, to place: CountedPlace, _ id: Int64) throws

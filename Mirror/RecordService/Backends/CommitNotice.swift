@@ -93,7 +93,9 @@ struct FiredSubscription: Hashable, Sendable {
     let subscription: RecordSubscription
     let cause: CourierNotice.Cause
 
-    var notice: CourierNotice { subscription.notice(of: cause, in: key) }
+    func notice(with fields: RecordFields) -> CourierNotice {
+        subscription.notice(of: cause, fields, in: key)
+    }
 }
 
 /// Commits that wait to be told, with nothing twice.

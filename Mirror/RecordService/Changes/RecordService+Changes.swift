@@ -40,7 +40,7 @@ extension RecordService {
             let line = try transaction.line(of: row)
             let view = try self.rules(for: caller).access(to: key, transaction).view
             // The token of a database without rows stays good when the first row comes.
-            let token = changes.syncToken == Self.start ? nil : changes.syncToken
+            let token = Self.isStart(changes.syncToken, Self.start) ? nil : changes.syncToken
             let start = try SyncToken.place(
                 in: token, on: line, of: .database, view: view, zoneID: nil)
             let after = start.change
@@ -71,6 +71,11 @@ extension RecordService {
         EpochLine(incarnation: 0, floor: 0, newest: 0, epochs: []), of: .database, change: 0
     ).text
 
+    /// Whether a token is that of a place to which nothing was written, however it is spelled.
+    private static func isStart(_ token: String?, _ start: String) -> Bool {
+        token.flatMap { SyncToken(text: $0) } == SyncToken(text: start)
+    }
+
     /// A refusal of one zone is its entry; what else fails, fails the request.
     private func reply(
         to zone: ZoneChanges.Zone, _ key: DatabaseKey, _ caller: Caller,
@@ -81,6 +86,7 @@ extension RecordService {
             let address = try key.address(of: zone.zoneID)
             reply.zoneID = address.shown
             guard key.hasFeed(address.shown) else { throw Self.noFeed }
+            guard zone.isReversed != true else { throw Self.onlyForwards }
             try budget.admit(address.shown)
             guard let place = try ZonePlace(address, rules(for: caller), transaction) else {
                 reply.syncToken = Self.zoneStart
@@ -104,6 +110,10 @@ extension RecordService {
         "The default zone has no changes to fetch; keep records in a zone of your own.",
         zoneID: ZoneID())
 
+    private static let onlyForwards = RecordError(
+        .badRequest,
+        "A zone's changes come with the oldest first on this service; ask without reverse.")
+
     private func readPage(
         of place: ZonePlace, _ zone: ZoneChanges.Zone, into reply: inout ZoneChangesReply,
         _ transaction: any BackendTransaction, _ budget: inout PageBudget
@@ -113,7 +123,7 @@ extension RecordService {
         try ClientCheck(zone.client, zone: row, zoneID: reply.zoneID, limits: limits)?
             .run(line, transaction)
         let view = try place.access.view
-        let token = zone.syncToken == Self.zoneStart ? nil : zone.syncToken
+        let token = Self.isStart(zone.syncToken, Self.zoneStart) ? nil : zone.syncToken
         let start = try SyncToken.place(
             in: token, on: line, of: .zone, view: view, zoneID: reply.zoneID)
         let after = start.change

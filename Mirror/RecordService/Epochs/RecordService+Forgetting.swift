@@ -11,12 +11,23 @@ extension EpochLine {
 
 extension RecordService {
     /// Forgets what need not be remembered any more: tokens, deletions and contents of assets, each
-    /// also where another fails. Returns what went wrong. Call it at the start and once a day.
+    /// also where another fails. While the clock is far from the newest time that the database
+    /// knows, what is old is counted from that. Returns what went wrong, a clock that is not
+    /// believed too. Call it at the start and once a day.
     public func forgetWhatIsOld() -> [RecordError] {
-        [
-            Self.failure { () throws(RecordError) in _ = try accounts.forgetEndedTokens() },
-            Self.failure { () throws(RecordError) in try forgetOldDeletions() },
-            Self.failure { () throws(RecordError) in _ = try collectAssets() },
+        let moment: ForgettingMoment
+        do throws(RecordError) {
+            let now = platform.milliseconds
+            moment = try backend.write { try $0.forgettingMoment(at: now) }
+        } catch {
+            return [error]
+        }
+        let now = moment.milliseconds
+        return [
+            moment.doubt,
+            Self.failure { () throws(RecordError) in _ = try accounts.forgetEndedTokens(at: now) },
+            Self.failure { () throws(RecordError) in try forgetOldDeletions(at: now) },
+            Self.failure { () throws(RecordError) in _ = try collectAssets(at: now) },
         ].compactMap(\.self)
     }
 
@@ -33,8 +44,11 @@ extension RecordService {
     /// follows what it holds. A client that was away longer reads the zone anew. Other work goes on
     /// between slices of what goes. Call it at the start and once a day.
     public func forgetOldDeletions() throws(RecordError) {
-        let oldest =
-            platform.milliseconds - Int64(limits.retention.deletionDaysMax) * Self.dayMilliseconds
+        try forgetOldDeletions(at: platform.milliseconds)
+    }
+
+    private func forgetOldDeletions(at moment: Int64) throws(RecordError) {
+        let oldest = moment - Int64(limits.retention.deletionDaysMax) * Self.dayMilliseconds
         try backend.atEachPlace { place throws(RecordError) in
             while try forgetSlice(before: oldest, place) {}
         }

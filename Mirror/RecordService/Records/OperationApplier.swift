@@ -20,8 +20,8 @@ struct OperationApplier {
     /// How the service speaks to who asks.
     struct Manner {
         let dialect: ServiceDialect
-        /// The fields that the answer shows.
-        let keys: Set<String>?
+        /// The fields that the answer shows of the record at hand.
+        var keys: Set<String>?
         /// Whether refusals tell the last writes of the record.
         let tellsWrites: Bool
         /// The epoch that wrote a change of the zone.
@@ -203,7 +203,7 @@ struct OperationApplier {
         use.writtenBytes += archive.count
         use.newEntries += indexed.newCount
         if manner.keys?.isEmpty != true { use.answeredBytes += archive.count }
-        return row.record(in: zone, fields: shown(fields))
+        return row.record(in: zone, fields: shown(fields, manner.keys))
     }
 
     /// A record deleted already answers the same again, so a request whose answer was lost may be
@@ -317,8 +317,8 @@ struct OperationApplier {
         return (try? RecordArchive.decodeFields(live.fields)) ?? [:]
     }
 
-    func shown(_ fields: RecordFields) -> RecordFields {
-        guard let keys = manner.keys else { return fields }
+    func shown(_ fields: RecordFields, _ keys: Set<String>?) -> RecordFields {
+        guard let keys else { return fields }
         return fields.filter { keys.contains($0.key) || SharingField.isReserved($0.key) }
     }
 
@@ -368,12 +368,12 @@ struct OperationApplier {
 
     private mutating func conflict(_ row: RecordRow, _ tag: String) throws -> RecordError {
         let what = row.isDeleted ? "deleted" : "changed"
+        let base = manner.dialect == .plain ? "look it up, merge" : "merge with serverRecord"
         return try showing(
             row,
             RecordError(
                 .conflict,
-                "The record was \(what) since tag \(tag) was given; merge with serverRecord and "
-                    + "retry."))
+                "The record was \(what) since tag \(tag) was given; \(base) and retry."))
     }
 
     private mutating func exists(_ row: RecordRow) throws -> RecordError {

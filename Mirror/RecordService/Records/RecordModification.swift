@@ -98,6 +98,7 @@ struct RecordModification {
         try sessions.naturalKeys.expect(operations)
         // Rows are read one at a time: all of them at once may be four hundred megabytes.
         let perform = { (operation: RecordOperation) in
+            change.manner.keys = keys(of: operation)
             let result = try change.result(of: operation) {
                 var row = try row(operation.record.recordName, zoneRow.id, transaction, &broken)
                 if let change = row?.change { row?.epoch = known.epoch(of: change) }
@@ -231,8 +232,14 @@ struct RecordModification {
                 let row = change.rows.last(where: { $0.name.isExactly(record.recordName) })
             else { continue }
             let fields = row.isDeleted ? [:] : try RecordArchive.decodeFields(row.fields)
-            results[index] = .record(row.record(in: zone, fields: change.shown(fields)))
+            results[index] = .record(
+                row.record(in: zone, fields: change.shown(fields, keys(of: operation))))
         }
+    }
+
+    /// The fields that the answer shows of an operation's record.
+    private func keys(of operation: RecordOperation) -> Set<String>? {
+        operation.desiredKeys.map { Set($0) } ?? keys
     }
 
     private func raiseCounters(

@@ -167,7 +167,7 @@ extension ServiceAccounts {
         return try text.map { try RecordSchema(text: $0) } ?? RecordSchema()
     }
 
-    /// What the records have. Names that no schema can spell are left out.
+    /// What the records have. Shares are in no schema, and names with control characters cannot be.
     private func learnt(
         _ container: String, _ environment: String, _ transaction: any BackendTransaction
     ) throws -> RecordSchema {
@@ -177,7 +177,8 @@ extension ServiceAccounts {
         for (key, wireName) in used {
             let (type, name) = (key.recordType.text, key.field.text)
             guard let fieldType = RecordSchema.FieldType(wireName: wireName),
-                RecordSchema.canSpell(type), RecordSchema.canSpell(name)
+                !type.isExactly(Record.shareType), RecordSchema.canSpell(type),
+                RecordSchema.canSpell(name)
             else { continue }
             if schema.recordTypes.last?.name.isExactly(type) != true {
                 schema.recordTypes.append(RecordSchema.TypeDefinition(name: type))

@@ -31,15 +31,20 @@ final class CourierDesk: Sendable {
 
         /// Of a full queue the subscription loses a notice that has most of them (`trim`), so that
         /// what many write to one place hides nothing of another.
-        mutating func add(_ notice: CourierNotice) {
-            guard !notices.contains(notice) else { return }
+        /// Whether it was not waited for before. What waits already is told as it is now.
+        mutating func add(_ notice: CourierNotice) -> Bool {
+            if let place = notices.firstIndex(where: { $0.isSame(notice) }) {
+                notices[place].fields = notice.fields
+                return false
+            }
             notices.append(notice)
             trim()
+            return true
         }
 
         /// A notice that was taken and did not arrive is the next again.
         mutating func putBack(_ notice: CourierNotice) {
-            guard !notices.contains(notice) else { return }
+            guard !notices.contains(where: { $0.isSame(notice) }) else { return }
             notices.insert(notice, at: 0)
             trim()
         }
@@ -160,8 +165,7 @@ final class CourierDesk: Sendable {
         let calls = state.withLock { state in
             var calls: [Call] = []
             for hash in state.queues.keys where state.queues[hash]?.owner == owner {
-                guard state.queues[hash]?.notices.contains(notice) == false else { continue }
-                state.queues[hash]?.add(notice)
+                guard state.queues[hash]?.add(notice) == true else { continue }
                 calls += state.queues[hash]?.newestCall ?? []
             }
             return calls

@@ -36,7 +36,8 @@ extension RecordService {
     ) throws(RecordError) -> TakenNotice? {
         let (hash, _) = try admit(token)
         guard let notice = courier.take(hash, poll: poll) else { return nil }
-        return TakenNotice(json: WireCodec.encode(notice)) { [courier] in
+        let name = platform.randomness.uuid().uuidString
+        return TakenNotice(json: WireCodec.encode(notice, name: name)) { [courier] in
             courier.putBack(notice, hash)
         }
     }
@@ -139,7 +140,7 @@ extension RecordService {
             bring(rows, in: ZoneID(zoneName: written.zone), written.key)
         case .zones(let names, let key): bring(names, key)
         case .shared(let key): bringChange(in: key)
-        case .fired(let fired): courier.put(fired.notice, for: fired.owner)
+        case .fired(let fired): courier.put(self.notice(of: fired), for: fired.owner)
         case .anything:
             for owner in courier.owners {
                 guard
@@ -175,9 +176,10 @@ extension RecordService {
         bring(in: key) { _, _ in
             { subscription in
                 switch subscription.kind {
-                case .database: [.database]
+                case .database: [Happening(.database)]
                 case .zone:
-                    zones.filter { $0 == subscription.zoneID?.zoneName }.map { .zone($0) }
+                    zones.filter { $0 == subscription.zoneID?.zoneName }
+                        .map { Happening(.zone($0)) }
                 case .query: []
                 }
             }
@@ -186,11 +188,11 @@ extension RecordService {
 
     private func bringChange(in key: DatabaseKey) {
         guard !courier.isEmpty else { return }
-        bring(in: key) { _, _ in { $0.kind == .database ? [.database] : [] } }
+        bring(in: key) { _, _ in { $0.kind == .database ? [Happening(.database)] : [] } }
     }
 
     /// What happened, as far as one user may know of it, to a subscription of theirs.
-    private typealias Causes = (RecordSubscription) throws -> [CourierNotice.Cause]
+    private typealias Causes = (RecordSubscription) throws -> [Happening]
 
     private func bring(
         in key: DatabaseKey, _ causes: (String, any BackendTransaction) throws -> Causes
@@ -201,7 +203,7 @@ extension RecordService {
             let found = try? backend.read(key.place) { transaction in
                 let subscriptions = try transaction.subscriptions(of: user, in: key)
                 guard !subscriptions.isEmpty else {
-                    return [(RecordSubscription, [CourierNotice.Cause])]()
+                    return [(RecordSubscription, [Happening])]()
                 }
                 let causes = try causes(user, transaction)
                 return try subscriptions.compactMap { row in
@@ -214,11 +216,13 @@ extension RecordService {
                 guard !subscription.firesOnce else {
                     bringOnce(
                         FiredSubscription(
-                            owner: owner, key: key, subscription: subscription, cause: causes[0]))
+                            owner: owner, key: key, subscription: subscription,
+                            cause: causes[0].cause), causes[0].fields)
                     continue
                 }
-                for cause in causes {
-                    courier.put(subscription.notice(of: cause, in: key), for: owner)
+                for found in causes {
+                    courier.put(
+                        subscription.notice(of: found.cause, found.fields, in: key), for: owner)
                 }
             }
         }
@@ -226,14 +230,28 @@ extension RecordService {
 
     /// Of several services that would tell it, the one that removes the subscription does, to those
     /// who wait at the others too.
-    private func bringOnce(_ fired: FiredSubscription) {
+    private func bringOnce(_ fired: FiredSubscription, _ fields: RecordFields) {
         let isFirst = try? backend.write(fired.key.place) {
             try $0.removeSubscription(
                 fired.subscription.subscriptionID, of: fired.owner.user, in: fired.key)
         }
         guard isFirst ?? true else { return }
-        courier.put(fired.notice, for: fired.owner)
+        courier.put(fired.notice(with: fields), for: fired.owner)
         backend.announce(.fired(fired))
+    }
+
+    /// What another service told, with the record's values as they are now.
+    private func notice(of fired: FiredSubscription) -> CourierNotice {
+        guard case .record(let name, let event, let zoneName) = fired.cause, event != .delete,
+            let info = fired.subscription.notificationInfo, !info.fieldNames.isEmpty
+        else { return fired.notice(with: [:]) }
+        let row = try? backend.read(fired.key.place) { transaction -> RecordRow? in
+            guard let database = try transaction.database(fired.key),
+                let zone = try transaction.zone(named: zoneName, in: database.id)
+            else { return nil }
+            return try transaction.record(named: name, in: zone.id)
+        }
+        return fired.notice(with: (row ?? nil)?.fields(for: info) ?? [:])
     }
 }
 
@@ -275,19 +293,23 @@ private struct SubscriptionMatch {
         filters = try? zip(query.filters, types).map { try QueryFilter($0, type: $1) }
     }
 
-    func causes(of rows: [RecordRow], in zone: ZoneID) -> [CourierNotice.Cause] {
+    func causes(of rows: [RecordRow], in zone: ZoneID) -> [Happening] {
         switch subscription.kind {
-        case .database: return key.hasFeed(zone) ? [.database] : []
+        case .database: return key.hasFeed(zone) ? [Happening(.database)] : []
         case .zone:
             let isIt = subscription.zoneID?.zoneName == zone.zoneName
-            return isIt ? [.zone(zone.zoneName)] : []
+            return isIt ? [Happening(.zone(zone.zoneName))] : []
         case .query(let query):
             let isAnywhere = subscription.zoneID == nil && subscription.zoneWide
             guard isAnywhere || (subscription.zoneID ?? ZoneID()).zoneName == zone.zoneName else {
                 return []
             }
             return rows.filter { $0.type.isExactly(query.recordType) && fires(for: $0) }
-                .map { .record($0.name, $0.event, zoneName: zone.zoneName) }
+                .map { row in
+                    Happening(
+                        .record(row.name, row.event, zoneName: zone.zoneName),
+                        row.fields(for: subscription.notificationInfo))
+                }
         }
     }
 
@@ -304,12 +326,33 @@ extension RecordRow {
     fileprivate var event: RecordSubscription.Event {
         isDeleted ? .delete : created == modified ? .create : .update
     }
+
+    /// What a notice shows of it.
+    fileprivate func fields(for info: NotificationInfo?) -> RecordFields {
+        guard let info, !isDeleted, !info.fieldNames.isEmpty,
+            let fields = try? RecordArchive.decodeFields(self.fields)
+        else { return [:] }
+        return info.shown(fields)
+    }
+}
+
+/// What a notice is of, and the values of it that are shown.
+private struct Happening {
+    let cause: CourierNotice.Cause
+    let fields: RecordFields
+
+    init(_ cause: CourierNotice.Cause, _ fields: RecordFields = [:]) {
+        self.cause = cause
+        self.fields = fields
+    }
 }
 
 extension RecordSubscription {
-    func notice(of cause: CourierNotice.Cause, in key: DatabaseKey) -> CourierNotice {
+    func notice(
+        of cause: CourierNotice.Cause, _ fields: RecordFields = [:], in key: DatabaseKey
+    ) -> CourierNotice {
         CourierNotice(
             container: key.container, database: key.scope, owner: key.owner,
-            subscriptionID: subscriptionID, cause: cause, info: notificationInfo)
+            subscriptionID: subscriptionID, cause: cause, info: notificationInfo, fields: fields)
     }
 }

@@ -6,10 +6,18 @@ struct JSONWriter {
     /// The stamp and the zone that were written last: the records of a page have many in common.
     private var lastStamp: (value: RecordStamp, text: [UInt8])?
     private var lastZone: (value: ZoneID, text: [UInt8])?
+    /// What is said where a value says nothing of it.
+    private let usual: UsualMembers?
 
-    init(capacity: Int = 256) { bytes.reserveCapacity(capacity) }
+    init(capacity: Int = 256, usual: UsualMembers? = nil) {
+        self.usual = usual
+        bytes.reserveCapacity(capacity)
+    }
 
     var data: Data { Data(bytes) }
+
+    /// Whether also that is said which goes without saying.
+    var tellsAll: Bool { usual != nil }
 
     mutating func object(_ body: (inout JSONWriter) throws -> Void) rethrows {
         bytes.append(UInt8(ascii: "{"))
@@ -33,10 +41,11 @@ struct JSONWriter {
             return bytes.append(contentsOf: lastStamp.text)
         }
         let start = bytes.count
+        let deviceID = stamp.deviceID ?? usual?.deviceID
         object {
             $0.member("timestamp", stamp.timestamp)
             $0.member("userRecordName", stamp.userRecordName)
-            $0.member("deviceID", stamp.deviceID)
+            $0.member("deviceID", deviceID)
         }
         lastStamp = (stamp, Array(bytes[start...]))
     }
@@ -44,9 +53,12 @@ struct JSONWriter {
     mutating func zoneID(_ zone: ZoneID) {
         if let lastZone, lastZone.value == zone { return bytes.append(contentsOf: lastZone.text) }
         let start = bytes.count
+        let owner = zone.ownerRecordName ?? usual?.ownerRecordName
+        let type = usual?.type(of: zone)
         object {
             $0.member("zoneName", zone.zoneName)
-            $0.member("ownerRecordName", zone.ownerRecordName)
+            $0.member("ownerRecordName", owner)
+            $0.member("zoneType", type)
         }
         lastZone = (zone, Array(bytes[start...]))
     }

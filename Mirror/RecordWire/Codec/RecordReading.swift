@@ -21,10 +21,12 @@ extension WireObject {
     ]
 
     private static let allRecordKeys = recordKeys + sharingKeys
+    /// The protocol's page about assets has the fields to answer inside an operation's record.
+    private static let requestedRecordKeys = allRecordKeys + ["desiredKeys"]
 
     /// A name or a type that is absent becomes empty.
-    func asRecord() throws -> Record {
-        try allow(Self.allRecordKeys)
+    func asRecord(inRequest: Bool = false) throws -> Record {
+        try allow(inRequest ? Self.requestedRecordKeys : Self.allRecordKeys)
         var record = Record(
             recordName: try string("recordName") ?? "", recordType: try recordType(),
             recordChangeTag: try string("recordChangeTag"), fields: try fields())

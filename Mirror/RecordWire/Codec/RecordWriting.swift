@@ -18,6 +18,8 @@ extension JSONWriter {
         origins(of: record)
         if record.deleted {
             member("deleted", true)
+        } else if tellsAll {
+            member("deleted", false)
         }
         if !record.deleted || !record.fields.isEmpty {
             key("fields")

@@ -16,7 +16,8 @@ extension WireObject {
         return modify
     }
 
-    private static let operationKeys: [WireKey] = ["operationType", "record"]
+    /// Some clients name the type beside the record.
+    private static let operationKeys: [WireKey] = ["operationType", "record", "recordType"]
 
     private func recordOperation() throws -> RecordOperation {
         try allow(Self.operationKeys)
@@ -26,7 +27,12 @@ extension WireObject {
             throw refusal("operationType", "is \(name); known are \(known)")
         }
         let record = try required("record", object)
-        return RecordOperation(kind, try record.asRecord())
+        var operation = RecordOperation(kind, try record.asRecord(inRequest: true))
+        operation.desiredKeys = try record.strings("desiredKeys")
+        if operation.record.recordType.isEmpty, let type = try string("recordType") {
+            operation.record.recordType = type
+        }
+        return operation
     }
 
     func lookupRecords() throws -> LookupRecords {
@@ -71,6 +77,7 @@ extension WireObject {
                 zone.resultsLimit = zone.resultsLimit ?? defaults.resultsLimit
                 zone.desiredKeys = zone.desiredKeys ?? defaults.desiredKeys
                 zone.desiredRecordTypes = zone.desiredRecordTypes ?? defaults.desiredRecordTypes
+                zone.isReversed = zone.isReversed ?? defaults.isReversed
                 asStrings = try asStrings || entry.numbersAsStrings()
                 return zone
             }
@@ -82,14 +89,12 @@ extension WireObject {
     }
 
     private func zoneChangesEntry(zoneID: ZoneID) throws -> ZoneChanges.Zone {
-        guard try bool("reverse") != true else {
-            throw refusal("reverse", "is true, but this service gives the oldest change first only")
-        }
         var zone = ZoneChanges.Zone(
             zoneID: zoneID, syncToken: try string("syncToken"),
             resultsLimit: try limit("resultsLimit"))
         zone.desiredKeys = try strings("desiredKeys")
         zone.desiredRecordTypes = try strings("desiredRecordTypes")
+        zone.isReversed = try bool("reverse")
         zone.client = try client()
         return zone
     }

@@ -45,6 +45,7 @@ extension JSONWriter {
                 $0.key("record")
                 try $0.object {
                     try $0.record(operation.record, numbersAsStrings: modify.numbersAsStrings)
+                    $0.member("desiredKeys", operation.desiredKeys)
                 }
             }
         }
@@ -84,6 +85,7 @@ extension JSONWriter {
         member("resultsLimit", zone.resultsLimit.map(Int64.init))
         member("desiredKeys", zone.desiredKeys)
         member("desiredRecordTypes", zone.desiredRecordTypes)
+        if zone.isReversed == true { member("reverse", true) }
         member("client", zone.client)
     }
 

@@ -7,7 +7,7 @@ extension WireObject {
 
     /// Puts what belongs to sharing among the record's fields.
     func readSharing(into record: inout Record) throws {
-        if try bool("createShortGUID") == true { record.createsShortGUID = true }
+        if try flag("createShortGUID") == true { record.createsShortGUID = true }
         if contains("parent") { record.parent = try recordName("parent") }
         record.share = try recordName("share") ?? record.share
         record.shortGUID = try string("shortGUID") ?? record.shortGUID
@@ -69,7 +69,7 @@ extension WireObject {
                     try entry.allow(["value", "shouldFetchRootRecord", "rootRecordDesiredKeys"])
                     return ShareLookup.Entry(
                         shortGUID: try entry.required("value", entry.string),
-                        fetchesRoot: try entry.bool("shouldFetchRootRecord") ?? false,
+                        fetchesRoot: try entry.flag("shouldFetchRootRecord") ?? false,
                         rootKeys: try entry.strings("rootRecordDesiredKeys"))
                 }
             })

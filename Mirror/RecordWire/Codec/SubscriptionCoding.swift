@@ -30,7 +30,7 @@ extension WireObject {
 
     private static let subscriptionKeys: [WireKey] = [
         "subscriptionID", "subscriptionType", "zoneID", "zoneWide", "query", "firesOn",
-        "firesOnce", "notificationInfo",
+        "firesOnce", "fireOnce", "notificationInfo",
     ]
 
     /// `isNamed`: only its name is wanted.
@@ -40,8 +40,8 @@ extension WireObject {
         guard !isNamed else { return RecordSubscription(subscriptionID: id, kind: .database) }
         var subscription = RecordSubscription(
             subscriptionID: id, kind: try subscriptionKind(), zoneID: try zoneID())
-        subscription.zoneWide = try bool("zoneWide") ?? false
-        subscription.firesOnce = try bool("firesOnce") ?? false
+        subscription.zoneWide = try flag("zoneWide") ?? false
+        subscription.firesOnce = try flag("firesOnce") ?? flag("fireOnce") ?? false
         subscription.notificationInfo = try object("notificationInfo")?.notificationInfo()
         guard let events = try strings("firesOn"), !events.isEmpty else { return subscription }
         subscription.firesOn = Set(
@@ -74,7 +74,7 @@ extension WireObject {
         var info = Info()
         for key in Info.texts { info.texts[key.text] = try string(key) }
         for key in Info.lists { info.lists[key.text] = try strings(key) }
-        for key in Info.flags { info.flags[key.text] = try bool(key) }
+        for key in Info.flags { info.flags[key.text] = try flag(key) }
         return info
     }
 

@@ -67,11 +67,12 @@ public enum WireCodec {
         }
     }
 
-    /// Writes an answer; `request`, where known, decides whether integers are spelled as strings.
+    /// Writes an answer; `request`, where known, decides whether integers are spelled as strings,
+    /// `usual` what is said where the answer says nothing of it.
     public static func encode(
-        _ response: RecordResponse, to request: RecordRequest? = nil
+        _ response: RecordResponse, to request: RecordRequest? = nil, usual: UsualMembers? = nil
     ) throws -> Data {
-        var writer = JSONWriter(capacity: 4096)
+        var writer = JSONWriter(capacity: 4096, usual: usual)
         try writer.response(response, numbersAsStrings: request?.numbersAsStrings ?? false)
         return writer.data
     }

@@ -41,9 +41,13 @@ public enum WireFormat: Hashable, Sendable, CaseIterable {
 }
 
 extension RecordRequest {
-    /// The format in which its body can travel where the service takes `wanted`.
+    /// The format in which its body can travel where the service takes `wanted`: archived
+    /// operations are a kind and a record.
     public func format(_ wanted: WireFormat) -> WireFormat {
-        if case .modifyRecords = self { wanted } else { .json }
+        guard case .modifyRecords(let modify) = self,
+            modify.operations.allSatisfy({ $0.desiredKeys == nil })
+        else { return .json }
+        return wanted
     }
 
     /// Whether its answer holds records, which may come archived.

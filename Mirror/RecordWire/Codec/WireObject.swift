@@ -63,6 +63,17 @@ struct WireObject {
 
     func bool(_ key: WireKey) throws -> Bool? { try present(key)?.bool() }
 
+    /// A Boolean where clients are known to write it as a number, 1 or 0.
+    func flag(_ key: WireKey) throws -> Bool? {
+        guard let value = present(key) else { return nil }
+        guard case .whole = value.kind else { return try value.bool() }
+        let number = try value.wholeNumber()
+        guard let number, (0...1).contains(number) else {
+            throw refusal(key, "is true, false, 1 or 0")
+        }
+        return number == 1
+    }
+
     /// A number, or text that spells one.
     func double(_ key: WireKey) throws -> Double? {
         try present(key)?.double { refusal(key, $0) }

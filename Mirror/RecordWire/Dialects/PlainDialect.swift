@@ -83,16 +83,19 @@ extension RecordResponse {
             }
             reply.previousSyncToken = nil
             reply.epochs = nil
+            reply.syncToken = reply.syncToken?.asBase64
+            reply.continuationMarker = reply.continuationMarker?.asBase64
             return .records(reply)
         case .zoneChanges(let pages): return .zoneChanges(pages.map(\.withoutExtensions))
         case .recordChanges(let page): return .recordChanges(page.withoutExtensions)
         case .zones(let zones):
             return .zones(
                 zones.map { zone in
-                    if case .failure(let error) = zone {
-                        .failure(error.withoutExtensions)
-                    } else {
-                        zone
+                    switch zone {
+                    case .failure(let error): return .failure(error.withoutExtensions)
+                    case .zone(var found):
+                        found.syncToken = found.syncToken?.asBase64
+                        return .zone(found)
                     }
                 })
         case .assets(let results):
@@ -114,7 +117,10 @@ extension RecordResponse {
                     case .failure(let error): return .failure(error.withoutExtensions)
                     }
                 })
-        case .databaseChanges, .subscriptions, .courierToken, .nothing, .caller, .users,
+        case .databaseChanges(var reply):
+            reply.syncToken = reply.syncToken.asBase64
+            return .databaseChanges(reply)
+        case .subscriptions, .courierToken, .nothing, .caller, .users,
             .assetUploads:
             return self
         }
@@ -125,11 +131,21 @@ extension ZoneChangesReply {
     fileprivate var withoutExtensions: ZoneChangesReply {
         var plain = self
         plain.records = records.map(\.withoutExtensions)
+        plain.syncToken = syncToken?.asBase64
         plain.epochs = nil
         plain.echoesWriteIDs = false
         plain.damagedRecords = []
         plain.failure = failure?.withoutExtensions
         return plain
+    }
+}
+
+extension String {
+    /// A token of the service in the alphabet and with the padding of CloudKit's: clients carry
+    /// tokens as bytes. The service takes both.
+    fileprivate var asBase64: String {
+        let text = map { letter -> Character in letter == "-" ? "+" : letter == "_" ? "/" : letter }
+        return String(text) + String(repeating: "=", count: (4 - text.count % 4) % 4)
     }
 }
 

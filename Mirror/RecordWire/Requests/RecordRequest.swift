@@ -134,6 +134,8 @@ public struct RecordOperation: Hashable, Sendable {
     }
     public var kind: Kind
     public var record: Record
+    /// The fields that the answer shows of this record; nil: those that the request names.
+    public var desiredKeys: [String]?
 
     public init(_ kind: Kind, _ record: Record) {
         self.kind = kind
@@ -200,6 +202,8 @@ public struct ZoneChanges: Hashable, Sendable {
         public var resultsLimit: Int?
         public var desiredKeys: [String]?
         public var desiredRecordTypes: [String]?
+        /// Whether the newest change is to come first.
+        public var isReversed: Bool?
         /// Who asks (our extension).
         public var client: ClientState?
 

@@ -29,7 +29,8 @@ public struct RecordSubscription: Hashable, Sendable {
     }
 }
 
-/// How a notice is to be shown; kept and given back, and sent along with each notice.
+/// How a notice is to be shown; kept and given back, and sent along with each notice, but for
+/// `collapseIDKey`, which no courier needs.
 public struct NotificationInfo: Hashable, Sendable {
     /// By the names of the wire, such as `alertBody`.
     public var texts: [String: String] = [:]

@@ -40,7 +40,7 @@ struct SchemaReader {
         while token != .end {
             if try take("CREATE") {
                 try expect("ROLE")
-                schema.roles.append(try name("a role's name"))
+                schema.roles.append(try name("a role's name", isRole: true))
                 try expect(mark: ";")
             } else if try take("RECORD") {
                 try expect("TYPE")
@@ -179,7 +179,7 @@ struct SchemaReader {
             try advance()
         } while try takeMark(",")
         try expect("TO")
-        return RecordSchema.Grant(permissions, to: try name("a role's name"))
+        return RecordSchema.Grant(permissions, to: try name("a role's name", isRole: true))
     }
 
     private func index() -> RecordSchema.Index? {
@@ -232,12 +232,18 @@ struct SchemaReader {
         try advance()
     }
 
-    private mutating func name(_ what: String) throws(RecordError) -> String {
+    /// `isRole`: what roles are called has letters, digits and underscores alone.
+    private mutating func name(
+        _ what: String, isRole: Bool = false
+    ) throws(RecordError) -> String {
         guard case .word(let word, let isQuoted) = token,
             isQuoted || !SchemaWord.reserved.contains(word.uppercased())
         else { throw problem("\(what) belongs here; a word of the language stands in quotes") }
-        guard (1...255).contains(word.utf8.count), word.utf8.allSatisfy(SchemaWord.isPart) else {
-            throw problem("\(what) has letters, digits and underscores, 255 at most")
+        guard RecordSchema.canSpell(word), !isRole || word.utf8.allSatisfy(SchemaWord.isPart) else {
+            throw problem(
+                isRole
+                    ? "\(what) has letters, digits and underscores, 255 at most"
+                    : "\(what) has 255 bytes at most and no control characters")
         }
         try advance()
         return word
@@ -253,13 +259,8 @@ struct SchemaReader {
             token = .end
             return
         }
-        if first == "\"" {
-            rest.removeFirst()
-            let word = rest.prefix { $0 != "\"" && !$0.isNewline }
-            rest = rest.dropFirst(word.count)
-            guard rest.first == "\"" else { throw problem("a quote is not closed") }
-            rest.removeFirst()
-            token = .word(String(word), isQuoted: true)
+        if rest.utf8.first == Self.quote {
+            token = .word(try quoted(), isQuoted: true)
         } else if first.utf8.allSatisfy(SchemaWord.isPart) {
             let word = rest.prefix { $0.utf8.allSatisfy(SchemaWord.isPart) }
             rest = rest.dropFirst(word.count)
@@ -269,6 +270,29 @@ struct SchemaReader {
             token = .mark(first)
         }
     }
+
+    private static let quote = UInt8(ascii: "\"")
+
+    /// What stands in quotes, of which two within are one. By bytes: a quote before an accent is
+    /// one character with it.
+    private mutating func quoted() throws(RecordError) -> String {
+        var word: [UInt8] = []
+        var left = rest.utf8.dropFirst()
+        while let end = left.firstIndex(of: Self.quote), !left[..<end].contains(where: Self.ends) {
+            word += left[..<end]
+            left = left[left.index(after: end)...]
+            guard left.first == Self.quote else {
+                rest = Substring(left)
+                return String(decoding: word, as: UTF8.self)
+            }
+            word.append(Self.quote)
+            left = left.dropFirst()
+        }
+        throw problem("a quote is not closed")
+    }
+
+    /// Whether a byte ends a line.
+    private static func ends(_ byte: UInt8) -> Bool { (0x0A...0x0D).contains(byte) }
 
     private mutating func skipBlanks() throws(RecordError) {
         while let first = rest.first {

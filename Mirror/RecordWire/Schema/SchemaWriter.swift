@@ -1,7 +1,14 @@
 extension RecordSchema {
-    /// Whether the text can hold a name: letters, digits and underscores, 255 at most.
+    /// Whether the text can hold a name: of 255 bytes at most, on one line. Such as have more than
+    /// letters, digits and underscores stand in quotes, which Apple's tool does not take.
     public static func canSpell(_ name: String) -> Bool {
-        (1...255).contains(name.utf8.count) && name.utf8.allSatisfy(SchemaWord.isPart)
+        (1...255).contains(name.utf8.count)
+            && name.unicodeScalars.allSatisfy { scalar in
+                switch scalar.value {
+                case 0..<0x20, 0x7F..<0xA0, 0x2028, 0x2029: false
+                default: true
+                }
+            }
     }
 
     /// The text of a `.ckdb` file: types and fields by name, one line a field.
@@ -39,7 +46,8 @@ extension RecordSchema {
     }
 }
 
-/// Names in the text: words of the language, and names with a leading underscore, stand in quotes.
+/// Names in the text: words of the language, and names of more than letters, digits and underscores
+/// or with one of the latter at their front, stand in quotes. A quote within is doubled.
 enum SchemaWord {
     /// Begins a comment that is none here: what only this service knows, in a file that Apple's
     /// tool takes as well.
@@ -55,7 +63,10 @@ enum SchemaWord {
         let isPlain =
             name.first?.isASCII == true && name.first?.isLetter == true
             && name.utf8.allSatisfy(isPart) && !reserved.contains(name.uppercased())
-        return isPlain ? name : "\"\(name)\""
+        guard !isPlain else { return name }
+        // By scalars: a quote before an accent is one character with it.
+        let quoted = name.unicodeScalars.flatMap { $0 == "\"" ? [$0, $0] : [$0] }
+        return "\"" + String(String.UnicodeScalarView(quoted)) + "\""
     }
 
     /// Whether a byte may stand in a name.

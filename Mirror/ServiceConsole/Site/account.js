@@ -1,7 +1,7 @@
 // A user's own devices.
 
 import {
-    button, confirmed, element, labelled, table, tell, time, trying,
+    button, confirmed, element, labelled, onSubmit, table, tell, time, trying,
 } from "/console/elements.js";
 import { service } from "/console/service.js";
 
@@ -17,13 +17,10 @@ function passwordForm() {
     const form = element("form", { class: "panel", "aria-label": "Password" },
         element("h2", {}, "Password"), labelled("Present password", former),
         labelled("New password", next), element("button", {}, "Change and sign in anew"));
-    form.addEventListener("submit", (event) => {
-        event.preventDefault();
-        trying(async () => {
-            await service.changePassword(former.value, next.value);
-            window.dispatchEvent(new Event("signed-out"));
-            tell("The password is changed; sign in with it.");
-        });
+    onSubmit(form, async () => {
+        await service.changePassword(former.value, next.value);
+        window.dispatchEvent(new Event("signed-out"));
+        tell("The password is changed; sign in with it.");
     });
     return form;
 }

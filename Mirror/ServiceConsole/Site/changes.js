@@ -1,7 +1,7 @@
 // What changes in a zone, as it happens.
 
 import { button, choice, element, labelled, time, trying } from "/console/elements.js";
-import { service } from "/console/service.js";
+import { placeText, service } from "/console/service.js";
 import { placeForm, zoneNames } from "/console/records.js";
 
 const shownMax = 200;
@@ -34,6 +34,8 @@ class Feed {
         let isPast = true;
         while (this.isRunning) {
             const page = await this.ask(!isPast);
+            // Another zone's list may stand in the place by now.
+            if (!this.isRunning) return;
             if (page.serverErrorCode) throw new Error(page.reason ?? page.serverErrorCode);
             this.token = page.syncToken;
             for (const record of page.records ?? []) this.show(record, isPast);
@@ -59,8 +61,11 @@ export async function changes(main, context) {
     const body = element("div", {});
     let feed;
     context.onLeave(() => feed?.stop());
-    const open = (place) => trying(async () => {
+    const open = (place, isNewest) => trying(async () => {
+        feed?.stop();
+        body.replaceChildren();
         const zones = await zoneNames(place);
+        if (!isNewest()) return;
         const list = element("ol", { role: "log", "aria-label": "Changes" });
         const zone = choice("zone", zones, zones.at(-1));
         const stop = button("Stop", () => {
@@ -75,7 +80,8 @@ export async function changes(main, context) {
             stop.disabled = false;
             trying(() => feed.run());
         }, "main");
-        body.replaceChildren(element("form", { class: "panel", "aria-label": "Zone" },
+        body.replaceChildren(element("p", { class: "soft" }, `In ${placeText(place)}.`),
+            element("form", { class: "panel", "aria-label": "Zone" },
             labelled("Zone", zone), start, stop), list);
     });
     main.append(element("h1", {}, "Changes"), await placeForm(context, open), body);

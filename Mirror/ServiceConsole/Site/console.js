@@ -1,6 +1,6 @@
 // The frame of the page: who is signed in, and which view is shown.
 
-import { element, labelled, tell, trying } from "/console/elements.js";
+import { element, labelled, onSubmit, tell, trying } from "/console/elements.js";
 import { service } from "/console/service.js";
 import { account } from "/console/account.js";
 import { acts } from "/console/acts.js";
@@ -95,13 +95,10 @@ function showSignIn() {
             "An administrator’s token is made by ",
             element("code", {}, "diptych service tokens --administrator NAME --token-file FILE"),
             "; a user’s is the one of a device."));
-    form.addEventListener("submit", (event) => {
-        event.preventDefault();
-        trying(async () => {
-            const found = await service.signIn(token.value.trim());
-            token.value = "";
-            begin(found);
-        });
+    onSubmit(form, async () => {
+        const found = await service.signIn(token.value.trim());
+        token.value = "";
+        begin(found);
     });
     const provider = element("div", {});
     main.replaceChildren(
@@ -123,13 +120,10 @@ function passwordForm() {
     const form = element("form", { class: "panel sign-in", "aria-label": "Sign in by password" },
         element("h2", {}, "By password"), labelled("Name", name), labelled("Password", password),
         element("button", { class: "main" }, "Sign in"));
-    form.addEventListener("submit", (event) => {
-        event.preventDefault();
-        trying(async () => {
-            const found = await service.signInByPassword(name.value, password.value);
-            password.value = "";
-            begin(found);
-        });
+    onSubmit(form, async () => {
+        const found = await service.signInByPassword(name.value, password.value);
+        password.value = "";
+        begin(found);
     });
     return form;
 }

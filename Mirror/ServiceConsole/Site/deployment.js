@@ -1,7 +1,7 @@
 // A container's schema: its text, what is taken in, and what goes to production.
 
 import {
-    button, choice, confirmed, element, labelled, tell, trying,
+    button, choice, confirmed, element, labelled, newestOnly, tell, trying,
 } from "/console/elements.js";
 import { administration } from "/console/administration.js";
 import { fieldsOf } from "/console/fields.js";
@@ -26,18 +26,23 @@ function changesText(changes) {
 
 /** A text of a schema, compared and taken into development. */
 function importForm(container, outcome, changed) {
+    const ask = newestOnly();
+    // What was told, or is still to be told, was told of another text.
+    const forget = () => {
+        ask();
+        outcome.replaceChildren();
+    };
     const text = element("textarea", {
         name: "text", required: true, rows: "8", spellcheck: "false", class: "mono wide",
         placeholder: "DEFINE SCHEMA …",
-        // What was told was told of another text.
-        oninput: () => outcome.replaceChildren(),
+        oninput: forget,
     });
     const file = element("input", {
         type: "file", accept: ".ckdb,text/plain", onchange: () => trying(async () => {
             if (file.files.length === 0) return;
             if (file.files[0].size > bytesMax) throw new Error("No schema has more than 8 MiB.");
             text.value = await file.files[0].text();
-            outcome.replaceChildren();
+            forget();
         }),
     });
     const other = choice("other", ["production", "development"]);
@@ -51,7 +56,9 @@ function importForm(container, outcome, changed) {
     });
     const preview = () => trying(async () => {
         const shownText = text.value;
+        const isNewest = ask();
         const { changes } = await administration.previewImport(container, shownText);
+        if (!isNewest()) return;
         outcome.replaceChildren(element("h4", {}, "What would change in development"),
             changeList(changes, "Development has all of it already."));
         if (changes.length === 0) return;
@@ -60,8 +67,11 @@ function importForm(container, outcome, changed) {
     });
     const compare = () => trying(async () => {
         if (!text.reportValidity()) return;
-        const { changes } = await administration.compareSchema(container, other.value, text.value);
-        outcome.replaceChildren(element("h4", {}, `What the text has and lacks beside ${other.value}`),
+        const isNewest = ask();
+        const beside = other.value;
+        const { changes } = await administration.compareSchema(container, beside, text.value);
+        if (!isNewest()) return;
+        outcome.replaceChildren(element("h4", {}, `What the text has and lacks beside ${beside}`),
             changeList(changes, "They say the same."));
     });
     const form = element("form", { class: "panel", "aria-label": "Take in a schema" },
@@ -98,8 +108,11 @@ function deployment(container, outcome, changed) {
     element("div", { class: "actions" }, button("See what would be added", look)), outcome];
 }
 
-/** Puts a container's schema into `body`. What is typed there stays while the rest changes. */
-export async function containerSchema(body, context, place) {
+/**
+ * Puts a container's schema into `body`, if `isNewest()` by then. What is typed there stays while the
+ * rest changes.
+ */
+export async function containerSchema(body, place, isNewest) {
     const text = element("pre", { tabindex: "0" });
     const fields = element("div", {});
     const outcomes = ["import", "deployment"].map(() => element("div", { "aria-live": "polite" }));
@@ -111,7 +124,7 @@ export async function containerSchema(body, context, place) {
         for (const outcome of outcomes) outcome.replaceChildren();
     };
     await show();
-    if (!context.isShown()) return;
+    if (!isNewest()) return;
     body.replaceChildren(
         element("details", { class: "panel" },
             element("summary", {}, `Text of ${place.environment}`), text),

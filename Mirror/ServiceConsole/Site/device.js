@@ -1,6 +1,8 @@
 // Lets a device in that shows a code.
 
-import { button, choice, element, labelled, tell, trying } from "/console/elements.js";
+import {
+    button, choice, element, labelled, newestOnly, tell, trying, userChoices,
+} from "/console/elements.js";
 import { service } from "/console/service.js";
 
 export async function device(main, context) {
@@ -12,8 +14,9 @@ export async function device(main, context) {
     const form = element("form", { class: "panel", "aria-label": "Code" },
         labelled("Code that the device shows", code),
         element("button", { class: "main" }, "Look"));
-    const settle = (approves, user) => trying(async () => {
-        await service.settleDevice({ userCode: code.value, approves, user });
+    const look = newestOnly();
+    const settle = (userCode, approves, user) => trying(async () => {
+        await service.settleDevice({ userCode, approves, user });
         question.replaceChildren();
         form.reset();
         tell(approves ? "The device is let in." : "The device is refused.");
@@ -21,13 +24,17 @@ export async function device(main, context) {
     form.addEventListener("submit", (event) => {
         event.preventDefault();
         trying(async () => {
-            const found = await service.lookAtDevice(code.value);
+            const isNewest = look();
+            // The device that was looked at is let in, whatever is typed meanwhile.
+            const userCode = code.value;
+            question.replaceChildren();
+            const found = await service.lookAtDevice(userCode);
             let user;
             if (context.session.isAdministrator) {
                 const users = await service.users();
-                user = choice("user", users.map((each) =>
-                    [each.userRecordName, each.label || each.userRecordName]));
+                user = choice("user", userChoices(users));
             }
+            if (!isNewest()) return;
             question.replaceChildren(element("div", { class: "panel" },
                 element("p", {}, "The device “", element("strong", {}, found.label),
                     "” wants to read and write the records of ",
@@ -35,8 +42,8 @@ export async function device(main, context) {
                     element("code", {}, found.container), ". Let it in only if it is at hand."),
                 user ? labelled("User", user) : null,
                 element("div", { class: "actions" },
-                    button("Let in", () => settle(true, user?.value), "main"),
-                    button("Refuse", () => settle(false), "bad"))));
+                    button("Let in", () => settle(userCode, true, user?.value), "main"),
+                    button("Refuse", () => settle(userCode, false), "bad"))));
         });
     });
     main.append(element("h1", {}, "Let a device in"), form, question);

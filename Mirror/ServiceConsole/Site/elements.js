@@ -13,8 +13,36 @@ export function element(name, properties = {}, ...children) {
     return made;
 }
 
+/** A button that does one thing at a time: a click is passed over until the one before is done. */
 export function button(title, onclick, kind) {
-    return element("button", { type: "button", class: kind, onclick }, title);
+    let isAtWork = false;
+    const once = async (event) => {
+        if (isAtWork) return;
+        isAtWork = true;
+        try {
+            await onclick(event);
+        } finally {
+            isAtWork = false;
+        }
+    };
+    return element("button", { type: "button", class: kind, onclick: once }, title);
+}
+
+/**
+ * Does `work` when the form is sent, and tells of its refusal as `trying` does. Until it is done
+ * the form takes nothing: a double click would make two of what it makes.
+ */
+export function onSubmit(form, work, place) {
+    let isAtWork = false;
+    form.addEventListener("submit", async (event) => {
+        event.preventDefault();
+        if (isAtWork) return;
+        isAtWork = true;
+        form.setAttribute("aria-busy", "true");
+        await trying(work, place);
+        form.removeAttribute("aria-busy");
+        isAtWork = false;
+    });
 }
 
 /** A button of a table's row, which says what it is of to who does not see the row. */
@@ -37,6 +65,12 @@ export function choice(name, options, chosen, onchange) {
         made.append(element("option", { value, selected: value === chosen }, title));
     }
     return made;
+}
+
+/** Users for a choice, by their labels. */
+export function userChoices(users) {
+    return users.map((user) => [user.userRecordName, user.label || user.userRecordName])
+        .sort(([, one], [, other]) => one.localeCompare(other));
 }
 
 /**
@@ -87,13 +121,10 @@ export function asked(title, content, submitTitle, work) {
     const form = element("form", {}, element("h2", {}, title), content, problem,
         element("div", { class: "actions" }, element("button", { class: "main" }, submitTitle),
             button("Cancel", () => dialog.close())));
-    form.addEventListener("submit", (event) => {
-        event.preventDefault();
-        trying(async () => {
-            await work(form.elements);
-            dialog.close();
-        }, problem);
-    });
+    onSubmit(form, async () => {
+        await work(form.elements);
+        dialog.close();
+    }, problem);
     dialog.append(form);
     dialog.addEventListener("close", () => dialog.remove());
     document.body.append(dialog);
@@ -145,6 +176,19 @@ export async function trying(work, place) {
         tell(error.message, true);
         return undefined;
     }
+}
+
+/**
+ * Numbers questions whose answers go to one place. Each call stands for a question, and returns
+ * what says whether it is still the newest; the answer of an older one is passed over.
+ */
+export function newestOnly() {
+    let newest = 0;
+    return () => {
+        newest += 1;
+        const own = newest;
+        return () => own === newest;
+    };
 }
 
 export function time(milliseconds) {

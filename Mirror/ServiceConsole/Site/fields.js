@@ -1,7 +1,7 @@
 // Fields of a container's schema: retired ones, and those that are unique together.
 
 import {
-    asked, choice, confirmed, element, labelled, number, rowButton, table, tell, trying,
+    asked, choice, confirmed, element, labelled, number, onSubmit, rowButton, table, tell, trying,
 } from "/console/elements.js";
 import { administration } from "/console/administration.js";
 
@@ -98,17 +98,13 @@ class Fields {
                 name: "fields", required: true, autocomplete: "off",
             })),
             element("button", {}, "Make unique"));
-        form.addEventListener("submit", (event) => {
-            event.preventDefault();
+        onSubmit(form, async () => {
             const wish = form.elements;
             const names = wish.fields.value.split(",").map((name) => name.trim()).filter(Boolean);
-            trying(async () => {
-                await administration.declareUnique(
-                    this.container, wish.recordType.value, names);
-                await this.changed();
-                tell(`No two records of a zone have ${names.join(", ")} alike in development; `
-                    + "deploy it to bring that to production.");
-            });
+            await administration.declareUnique(this.container, wish.recordType.value, names);
+            await this.changed();
+            tell(`No two records of a zone have ${names.join(", ")} alike in development; `
+                + "deploy it to bring that to production.");
         });
         return form;
     }

@@ -1,7 +1,7 @@
 // Keys with which servers sign their requests.
 
 import {
-    choice, confirmed, element, labelled, rowButton, table, tell, time, trying,
+    choice, confirmed, element, labelled, onSubmit, rowButton, table, tell, time, trying,
 } from "/console/elements.js";
 import { administration } from "/console/administration.js";
 import { service } from "/console/service.js";
@@ -53,19 +53,16 @@ class Keys {
                 placeholder: "-----BEGIN PUBLIC KEY-----",
             })),
             element("button", { class: "main" }, "Add key"));
-        form.addEventListener("submit", (event) => {
-            event.preventDefault();
+        onSubmit(form, async () => {
             const wish = Object.fromEntries(new FormData(form));
-            trying(async () => {
-                if (wish.publicKey.includes("PRIVATE KEY")) {
-                    throw new Error("That is the private half; it stays with the server’s program. "
-                        + "Paste the public one.");
-                }
-                const made = await administration.addKey(wish);
-                form.reset();
-                this.show(await administration.keys());
-                tell(`The key “${made.label}” is added; its key ID stands in the list.`);
-            });
+            if (wish.publicKey.includes("PRIVATE KEY")) {
+                throw new Error("That is the private half; it stays with the server’s program. "
+                    + "Paste the public one.");
+            }
+            const made = await administration.addKey(wish);
+            form.reset();
+            this.show(await administration.keys());
+            tell(`The key “${made.label}” is added; its key ID stands in the list.`);
         });
         return form;
     }

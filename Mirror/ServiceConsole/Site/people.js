@@ -1,8 +1,8 @@
 // Users and tokens.
 
 import {
-    asked, button, bytes, checkbox, choice, confirmed, element, labelled, number, rowButton, shown,
-    table, tell, time, trying,
+    asked, button, bytes, checkbox, choice, confirmed, element, labelled, newestOnly, number,
+    onSubmit, rowButton, shown, table, tell, time, trying, userChoices,
 } from "/console/elements.js";
 import { personView } from "/console/person.js";
 import { service } from "/console/service.js";
@@ -18,14 +18,27 @@ class People {
         this.containers = element("div", {});
         this.tokens = element("div", {});
         this.issue = element("div", {});
+        this.refreshing = newestOnly();
+        this.choosing = newestOnly();
     }
 
     async refresh() {
+        const [isNewest, isWanted] = [this.refreshing(), this.choosing()];
         const [users, tokens, containers, quotas] = await Promise.all([
             service.users(), service.tokens(), service.containers(), service.quotas(),
         ]);
+        if (!isNewest()) return;
         this.quotas = new Map(quotas.map((quota) => [quota.user, quota]));
         this.names = new Map(users.map((user) => [user.userRecordName, user.label]));
+        if (isWanted()) this.showUsers(users);
+        this.showTokens(tokens);
+        this.containers.replaceChildren(table("Containers", [
+            { title: "Container", cell: (name) => element("code", {}, name) },
+        ], containers, "There is no container."));
+        this.issue.replaceChildren(this.issueForm(users, containers));
+    }
+
+    showUsers(users) {
         this.users.replaceChildren(table("Users", [
             {
                 title: "Name", cell: (user) => button(user.label || "(no name)",
@@ -46,11 +59,6 @@ class People {
             { title: "", cell: (user) => rowButton("Quota",
                 user.label || user.userRecordName, () => this.changeQuota(user)) },
         ], users, "There is no user."));
-        this.showTokens(tokens);
-        this.containers.replaceChildren(table("Containers", [
-            { title: "Container", cell: (name) => element("code", {}, name) },
-        ], containers, "There is no container."));
-        this.issue.replaceChildren(this.issueForm(users, containers));
     }
 
     /** How much a user has, and may have where that was set. */
@@ -92,10 +100,13 @@ class People {
 
     /** The user in the place of the list. */
     open(user) {
+        const isWanted = this.choosing();
         return trying(async () => {
             const view = await personView(user, {
                 back: () => this.refresh(), changed: () => this.refresh(),
             });
+            // Another may have been opened since, whose password this one's form would set.
+            if (!isWanted()) return;
             this.users.replaceChildren(view);
             view.querySelector("h2").focus();
         });
@@ -135,9 +146,8 @@ class People {
     issueForm(users, containers) {
         const administrator = "";
         const form = element("form", { class: "panel", "aria-label": "New token" },
-            labelled("For", choice("user", users
-                .map((user) => [user.userRecordName, user.label || user.userRecordName])
-                .concat([[administrator, "an administrator"]]))),
+            labelled("For", choice("user",
+                userChoices(users).concat([[administrator, "an administrator"]]))),
             labelled("Container", choice("container", containers)),
             labelled("Called", element("input", { name: "label", required: true })),
             labelled("Days (0: no end)", element("input", {
@@ -145,19 +155,16 @@ class People {
                 placeholder: "as set",
             })),
             element("button", { class: "main" }, "Make tokens"));
-        form.addEventListener("submit", (event) => {
-            event.preventDefault();
+        onSubmit(form, async () => {
             const wish = Object.fromEntries(new FormData(form));
             if (wish.user === administrator) wish.user = wish.container = null;
             wish.days = wish.days === "" ? null : Number(wish.days);
-            trying(async () => {
-                const made = await service.issueToken(wish);
-                shown("New tokens", [
-                    ["App (ckAPIToken)", made.api], ["User (ckWebAuthToken)", made.user],
-                    ["Administrator", made.administrator],
-                ].filter(([, text]) => text));
-                await this.refresh();
-            });
+            const made = await service.issueToken(wish);
+            shown("New tokens", [
+                ["App (ckAPIToken)", made.api], ["User (ckWebAuthToken)", made.user],
+                ["Administrator", made.administrator],
+            ].filter(([, text]) => text));
+            await this.refresh();
         });
         return form;
     }
@@ -167,13 +174,9 @@ function addForm(title, name, work) {
     const form = element("form", { class: "panel", "aria-label": title },
         labelled(name, element("input", { name: "text", required: true })),
         element("button", {}, title));
-    form.addEventListener("submit", (event) => {
-        event.preventDefault();
-        const text = new FormData(form).get("text");
-        trying(async () => {
-            await work(text);
-            form.reset();
-        });
+    onSubmit(form, async () => {
+        await work(new FormData(form).get("text"));
+        form.reset();
     });
     return form;
 }

@@ -1,7 +1,7 @@
 // One user: what is known, ways to sign in, and an end of all tokens.
 
 import {
-    button, checkbox, confirmed, element, labelled, tell, trying,
+    button, checkbox, confirmed, element, labelled, onSubmit, tell, trying,
 } from "/console/elements.js";
 import { administration } from "/console/administration.js";
 
@@ -13,17 +13,14 @@ function profileForm(person, changed) {
         labelled("E-mail address", field("emailAddress", "email")),
         checkbox("Others may find the user", "discoverable", person.discoverable),
         element("button", { class: "main" }, "Keep"));
-    form.addEventListener("submit", (event) => {
-        event.preventDefault();
+    onSubmit(form, async () => {
         const fields = form.elements;
-        trying(async () => {
-            // An empty text is none.
-            changed(await administration.setProfile(person.userRecordName, {
-                givenName: fields.givenName.value, familyName: fields.familyName.value,
-                emailAddress: fields.emailAddress.value, discoverable: fields.discoverable.checked,
-            }));
-            tell("What is known of the user is changed.");
-        });
+        // An empty text is none.
+        changed(await administration.setProfile(person.userRecordName, {
+            givenName: fields.givenName.value, familyName: fields.familyName.value,
+            emailAddress: fields.emailAddress.value, discoverable: fields.discoverable.checked,
+        }));
+        tell("What is known of the user is changed.");
     });
     return form;
 }
@@ -40,18 +37,15 @@ function passwordForm(person, changed) {
         })),
         labelled("New password", secret("password")), labelled("Once more", secret("again")),
         element("button", {}, person.signInName ? "Change password" : "Give password"));
-    form.addEventListener("submit", (event) => {
-        event.preventDefault();
+    onSubmit(form, async () => {
         const { signInName, password, again } = form.elements;
         const [first, second] = [password.value, again.value];
         password.value = again.value = "";
-        trying(async () => {
-            if (first !== second) throw new Error("The two passwords differ.");
-            changed(await administration.setPassword(person.userRecordName, {
-                password: first, name: signInName.value,
-            }));
-            tell(`The user signs in as ${signInName.value}; sessions of a former password ended.`);
-        });
+        if (first !== second) throw new Error("The two passwords differ.");
+        changed(await administration.setPassword(person.userRecordName, {
+            password: first, name: signInName.value,
+        }));
+        tell(`The user signs in as ${signInName.value}; sessions of a former password ended.`);
     });
     return form;
 }

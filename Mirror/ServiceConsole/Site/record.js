@@ -1,7 +1,7 @@
 // One record: its fields, and an edit that is refused where somebody else was faster.
 
 import { button, confirmed, element, labelled, tell, time, trying } from "/console/elements.js";
-import { service } from "/console/service.js";
+import { placeText, service } from "/console/service.js";
 import { editableText, editedValue, valueText } from "/console/values.js";
 
 const longTextMin = 60;
@@ -34,12 +34,17 @@ async function modify(place, zone, operation) {
         zoneID: { zoneName: zone }, operations: [operation],
     });
     const result = answer.records[0];
+    if (result.serverErrorCode === "CONFLICT") {
+        throw new Error("Somebody else changed the record meanwhile; nothing was done. Find it "
+            + "anew first.");
+    }
     if (result.serverErrorCode) throw new Error(result.reason ?? result.serverErrorCode);
 }
 
 /** The view of a record; `ways.back` closes it, `ways.changed` after a change. */
 export function recordView(place, zone, record, ways) {
     const edited = new Map();
+    const where = `zone ${zone} of ${placeText(place)}`;
     // In a public database who made a record may change it.
     const acting = place.database === "public" && record.created?.userRecordName
         ? { ...place, owner: record.created.userRecordName } : place;
@@ -48,10 +53,9 @@ export function recordView(place, zone, record, ways) {
     const save = () => trying(async () => {
         if (edited.size === 0) return tell("Nothing was changed.");
         const fields = changedFields(edited);
-        if (!await confirmed(
-            `Change ${edited.size} fields? All devices of the user take the change.`, "Change")) {
-            return undefined;
-        }
+        const question = `Change ${edited.size} fields of the record ${record.recordName} in `
+            + `${where}? All devices of the user take the change.`;
+        if (!await confirmed(question, "Change")) return undefined;
         await modify(acting, zone, {
             operationType: "update",
             record: {
@@ -63,7 +67,8 @@ export function recordView(place, zone, record, ways) {
         return tell("The record is changed.");
     });
     const remove = () => trying(async () => {
-        const question = `Delete the record ${record.recordName}, on all devices of the user?`;
+        const question = `Delete the record ${record.recordName} in ${where}, `
+            + "on all devices of the user?";
         if (!await confirmed(question, "Delete")) return;
         await modify(acting, zone, {
             operationType: "delete",
@@ -75,6 +80,7 @@ export function recordView(place, zone, record, ways) {
     return element("section", { class: "panel", "aria-label": "Record" },
         element("h2", { tabindex: "-1" }, `${record.recordType} `,
             element("code", {}, record.recordName)),
+        element("p", { class: "soft" }, `In ${where}.`),
         element("p", { class: "soft" }, "Changed ", time(record.modified?.timestamp),
             ` by ${record.modified?.userRecordName ?? "nobody known"}`,
             record.modified?.deviceID ? ` on ${record.modified.deviceID}` : "",

@@ -1,13 +1,18 @@
 // Zones and records of one database: query, look, and a way to edit.
 
-import { button, choice, element, labelled, table, time, trying } from "/console/elements.js";
-import { service } from "/console/service.js";
+import {
+    button, choice, element, labelled, newestOnly, table, time, trying, userChoices,
+} from "/console/elements.js";
+import { placeText, service } from "/console/service.js";
 import { recordView } from "/console/record.js";
 import { typedValue, valueText } from "/console/values.js";
 
 const pageSize = 50;
 
-/** The form that names a database. Calls `chosen(place)` when it is sent. */
+/**
+ * The form that names a database. Calls `chosen(place, isNewest)` when it is sent; what is asked
+ * for then is shown only while `isNewest()`.
+ */
 export async function placeForm(context, chosen) {
     const remembered = context.place;
     const containers = await trying(() => service.containers()) ?? [];
@@ -16,18 +21,20 @@ export async function placeForm(context, chosen) {
         labelled("Environment",
             choice("environment", ["development", "production"], remembered.environment)),
         labelled("Database", choice("database", ["private", "public"], remembered.database)));
+    let users = [];
     if (context.session.isAdministrator) {
-        const users = await trying(() => service.users()) ?? [];
-        form.append(labelled("User", choice("owner",
-            users.map((user) => [user.userRecordName, user.label || user.userRecordName]),
-            remembered.owner)));
+        users = await trying(() => service.users()) ?? [];
+        form.append(labelled("User", choice("owner", userChoices(users), remembered.owner)));
     }
     form.append(element("button", { class: "main" }, "Open"));
+    const choose = newestOnly();
     form.addEventListener("submit", (event) => {
         event.preventDefault();
         const place = Object.fromEntries(new FormData(form));
+        const owner = users.find((user) => user.userRecordName === place.owner);
+        place.ownerName = owner?.label || place.owner;
         context.place = place;
-        chosen(place);
+        chosen(place, choose());
     });
     return form;
 }
@@ -44,8 +51,10 @@ const comparators = [
 ];
 
 class Browser {
-    constructor(place, types, zones, list, context) {
-        Object.assign(this, { place, types, zones, list, context });
+    /** `isNewest` says whether the database is still the one that was opened last. */
+    constructor(place, types, zones, list, isNewest) {
+        Object.assign(this, { place, types, zones, list, isNewest });
+        this.ask = newestOnly();
         this.results = element("div", { "aria-live": "polite" });
     }
 
@@ -92,9 +101,12 @@ class Browser {
     }
 
     async find(wish, marker, before = []) {
+        const isNewest = this.ask();
+        // A refusal leaves nothing that looks like its answer.
+        if (!marker) this.results.replaceChildren();
         const answer = await trying(() => service.operation(
             this.place, "records/query", this.question(wish, marker)));
-        if (!answer) return;
+        if (!answer || !isNewest()) return;
         const records = before.concat(answer.records);
         this.show(records, wish);
         if (answer.continuationMarker) {
@@ -117,9 +129,12 @@ class Browser {
     }
 
     open(record, wish) {
-        const back = () => this.list.replaceChildren(this.queryForm, this.results);
+        const back = () => {
+            if (this.isNewest()) this.list.replaceChildren(this.queryForm, this.results);
+        };
         this.list.replaceChildren(recordView(this.place, wish.zone, record, {
             back, changed: () => {
+                if (!this.isNewest()) return;
                 back();
                 this.find(wish);
             },
@@ -128,7 +143,8 @@ class Browser {
     }
 
     begin() {
-        this.queryForm = this.form();
+        this.queryForm = element("div", {},
+            element("p", { class: "soft" }, `In ${placeText(this.place)}.`), this.form());
         this.list.replaceChildren(this.queryForm, this.results);
     }
 }
@@ -140,13 +156,15 @@ function preview(record) {
 
 export async function records(main, context) {
     const list = element("div", {});
-    const open = (place) => trying(async () => {
+    const open = (place, isNewest) => trying(async () => {
+        list.replaceChildren();
         const [types, zones] = await Promise.all([service.schema(place), zoneNames(place)]);
+        if (!isNewest()) return;
         if (types.length === 0 || zones.length === 0) {
             list.replaceChildren(element("p", { class: "soft" }, "This database has no records."));
             return;
         }
-        new Browser(place, types, zones, list, context).begin();
+        new Browser(place, types, zones, list, isNewest).begin();
     });
     main.append(element("h1", {}, "Records"), await placeForm(context, open), list);
 }

@@ -1,7 +1,8 @@
 // What roles may do in the public database of a container, and who has them.
 
 import {
-    checkbox, choice, confirmed, element, labelled, rowButton, table, tell, trying,
+    checkbox, choice, confirmed, element, labelled, newestOnly, onSubmit, rowButton, table, tell,
+    trying, userChoices,
 } from "/console/elements.js";
 import { administration } from "/console/administration.js";
 import { service } from "/console/service.js";
@@ -68,10 +69,7 @@ class Roles {
     }
 
     send(form, work) {
-        form.addEventListener("submit", (event) => {
-            event.preventDefault();
-            trying(() => work(form.elements));
-        });
+        onSubmit(form, () => work(form.elements));
         return form;
     }
 
@@ -96,8 +94,7 @@ class Roles {
             tell("It is granted.");
         });
         const give = this.send(element("form", { class: "panel", "aria-label": "Give a role" },
-            labelled("Role", role()), labelled("User", choice("user", this.users.map((user) =>
-                [user.userRecordName, user.label || user.userRecordName]))),
+            labelled("Role", role()), labelled("User", choice("user", userChoices(this.users))),
             element("button", {}, "Give")), async (fields) => {
             this.show(await administration.giveRole(this.container, {
                 role: fields.role.value, user: fields.user.value,
@@ -118,14 +115,17 @@ class Roles {
 export async function roles(main, context) {
     const body = element("div", {});
     const containers = await trying(() => service.containers()) ?? [];
+    const choose = newestOnly();
     const open = (container) => trying(async () => {
+        const isNewest = choose();
+        body.replaceChildren();
         const [known, users, schema] = await Promise.all([
             administration.roles(container), service.users(),
             administration.schema(container, "development"),
         ]);
-        if (!context.isShown()) return;
+        if (!isNewest()) return;
         const roles = new Roles(container, users, schema.recordTypes.map((type) => type.name));
-        body.replaceChildren(...roles.parts());
+        body.replaceChildren(element("p", { class: "soft" }, `Of ${container}.`), ...roles.parts());
         roles.show(known);
     });
     const container = choice("container", containers, context.place.container);

@@ -1,8 +1,8 @@
 // What the records of a database are made of; for administrators, a container's schema, too.
 
-import { choice, element, labelled, number, table, trying } from "/console/elements.js";
+import { choice, element, labelled, newestOnly, number, table, trying } from "/console/elements.js";
 import { containerSchema } from "/console/deployment.js";
-import { service } from "/console/service.js";
+import { placeText, service } from "/console/service.js";
 import { placeForm } from "/console/records.js";
 
 /** The form that names a container's schema, and below it what is done to that. */
@@ -15,20 +15,25 @@ async function ofContainer(context) {
     const form = element("form", { class: "panel", "aria-label": "Schema of a container" },
         labelled("Container", container), labelled("Environment", environment),
         element("button", { class: "main" }, "Show"));
+    const choose = newestOnly();
     form.addEventListener("submit", (event) => {
         event.preventDefault();
         const place = { container: container.value, environment: environment.value };
         context.place = { ...context.place, ...place };
-        trying(() => containerSchema(body, context, place));
+        body.replaceChildren();
+        trying(() => containerSchema(body, place, choose()));
     });
     return [element("h2", {}, "Of a container"), form, body, element("h2", {}, "In a database")];
 }
 
 export async function schema(main, context) {
     const list = element("div", {});
-    const open = (place) => trying(async () => {
+    const open = (place, isNewest) => trying(async () => {
+        list.replaceChildren();
         const types = await service.schema(place);
-        list.replaceChildren(...types.flatMap((type) => [
+        if (!isNewest()) return;
+        const where = element("p", { class: "soft" }, `In ${placeText(place)}.`);
+        list.replaceChildren(where, ...types.flatMap((type) => [
             element("h3", {}, type.name),
             table(type.name, [
                 { title: "Field", cell: (field) => element("code", {}, field.name) },

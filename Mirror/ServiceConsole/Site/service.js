@@ -44,6 +44,14 @@ function placePath(place) {
     return { words, owner };
 }
 
+/** Whose database it is, in words. What would be lost names it: the form above may say another. */
+export function placeText(place) {
+    const of = place.database === "public" ? "the public database"
+        : place.owner ? `the private database of ${place.ownerName} (${place.owner})`
+            : "your private database";
+    return `${of} in ${place.container}, ${place.environment}`;
+}
+
 export const service = {
     session: async () => remember(await ask("GET", "/session")),
     ways: () => ask("GET", "/ways"),

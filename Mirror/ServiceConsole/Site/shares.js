@@ -1,7 +1,7 @@
 // Who shares what with whom in a zone.
 
-import { choice, element, labelled, table, trying } from "/console/elements.js";
-import { service } from "/console/service.js";
+import { choice, element, labelled, newestOnly, table, trying } from "/console/elements.js";
+import { placeText, service } from "/console/service.js";
 import { placeForm, zoneNames } from "/console/records.js";
 
 const sharesMax = 500;
@@ -61,15 +61,22 @@ function sharesTable(shares) {
 
 export async function shares(main, context) {
     const body = element("div", {});
-    const open = (place) => trying(async () => {
+    const open = (place, isNewest) => trying(async () => {
+        body.replaceChildren();
         const zones = await zoneNames(place);
+        if (!isNewest()) return;
         const list = element("div", { "aria-live": "polite" });
         const zone = choice("zone", zones, zones.at(-1), () => show());
+        const ask = newestOnly();
         const show = () => trying(async () => {
-            list.replaceChildren(sharesTable(zones.length ? await sharesOf(place, zone.value) : []));
+            const isWanted = ask();
+            list.replaceChildren();
+            const found = zones.length ? await sharesOf(place, zone.value) : [];
+            if (isWanted()) list.replaceChildren(sharesTable(found));
         });
-        body.replaceChildren(
-            element("form", { class: "panel", "aria-label": "Zone" }, labelled("Zone", zone)), list);
+        body.replaceChildren(element("p", { class: "soft" }, `In ${placeText(place)}.`),
+            element("form", { class: "panel", "aria-label": "Zone" }, labelled("Zone", zone)),
+            list);
         await show();
     });
     main.append(element("h1", {}, "Shares"), await placeForm(context, open), body);

@@ -11,8 +11,10 @@ extension NSPersistentStoreCoordinator {
     /// Rows get new keys. A mirrored SQLite store that moves to a SQLite store with history is
     /// copied as it is, with its keys and history, and its mirror can go on there; in any other,
     /// all objects are new to a mirror. What another context saves meanwhile is in the new store
-    /// wholly or not at all (of an incremental store, as its class answers). The old store leaves
-    /// the coordinator, and its files stay. Nothing may be at the new place yet. Where it fails,
+    /// wholly or not at all (of an incremental store, as its class answers). Values whose files are
+    /// gone and links that lead to no row are left out, and counted on standard error. The old
+    /// store leaves the coordinator, and its files stay. Nothing may be at the new place yet: of
+    /// two that move a store there at once, one gets it. Where it fails,
     /// the old store stays open and the new files are gone. Throws 134070 for a store of another
     /// coordinator or a place that is taken, 134000 for an unknown type, 134030 for a full disk,
     /// 134091 for what the other type cannot hold, and for a file with rows of entities that the
@@ -118,11 +120,17 @@ extension NSPersistentStoreCoordinator {
 
     private func fill(_ rows: any RowStore, from store: NSPersistentStore) throws {
         try (store.rowStore as? SQLiteRowStore)?.checkEntityNumbers()
-        let missing = try StoreCopy.run(from: store.rowStore, to: rows)
-        guard missing > 0 else { return }
-        MissingValueNotice.write(
-            "\(missing) values are not in the new store: the files that held them are "
-                + "gone from beside the old one.")
+        let losses = try StoreCopy.run(from: store.rowStore, to: rows)
+        if losses.values > 0 {
+            MissingValueNotice.write(
+                "\(losses.values) values are not in the new store: the files that held them are "
+                    + "gone from beside the old one.")
+        }
+        if losses.links > 0 {
+            MissingValueNotice.write(
+                "\(losses.links) links are not in the new store: the objects that they lead to are "
+                    + "not in the old one.")
+        }
     }
 
     // MARK: Migrating what is opened
@@ -171,9 +179,6 @@ extension NSPersistentStoreCoordinator {
         guard parameters.type != NSInMemoryStoreType, let file = parameters.file else { return }
         if parameters.type == NSSQLiteStoreType { try SQLiteRowStore.clearRemains(at: file) }
         guard let taken = try StoreFileType(parameters.type).firstTaken(at: file) else { return }
-        throw PersistenceErrors.make(
-            NSPersistentStoreOperationError,
-            "There is a file at the new place already; remove it with destroyPersistentStore, or "
-                + "choose another.", [NSFilePathErrorKey: taken.path])
+        throw StoreFileType.taken(taken)
     }
 }

@@ -85,7 +85,7 @@ extension NSPersistentStoreCoordinator {
     }
 
     func postRemoteChange(of store: NSPersistentStore) {
-        var userInfo: [AnyHashable: Any] = [NSStoreUUIDKey: store.identifier]
+        var userInfo: [AnyHashable: Any] = [NSStoreUUIDKey: store.identifier as String]
         userInfo[NSPersistentStoreURLKey] = store.url
         if let number = try? store.rowStore.lastTransactionNumber() {
             userInfo[NSPersistentHistoryTokenKey] = NSPersistentHistoryToken(

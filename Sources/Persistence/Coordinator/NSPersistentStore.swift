@@ -88,15 +88,17 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {
         parameters.isReadOnly || rowStore.isClosedToWriting
     }
 
-    /// The store's UUID, which is part of its objects' URIs.
-    open var identifier: String { rowStore.identifier }
+    /// The store's UUID, which is part of its objects' URIs. Never nil.
+    // swift-format-ignore: NeverUseImplicitlyUnwrappedOptionals
+    open var identifier: String! { rowStore.identifier }
 
-    /// The metadata kept in the store. Setting an app's own keys takes effect at once; empty when
-    /// unreadable, never nil.
+    /// The metadata kept in the store, numbers as `NSNumber`. Setting an app's own keys takes
+    /// effect at once; what no property list can hold is left out, and told on standard error.
+    /// Empty when unreadable, never nil.
     // swift-format-ignore: NeverUseImplicitlyUnwrappedOptionals
     open var metadata: [String: Any]! {
-        get { (try? rowStore.metadata()) ?? [:] }
-        set { try? rowStore.setMetadata(newValue ?? [:]) }
+        get { MetadataValues.shown((try? rowStore.metadata()) ?? [:]) }
+        set { MetadataValues.set(newValue ?? [:], in: rowStore) }
     }
 
     /// The kinds of stores.

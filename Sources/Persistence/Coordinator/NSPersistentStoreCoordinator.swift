@@ -180,7 +180,9 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
             }
             return NSPersistentStore(rowStore: rowStore, description: parameters, coordinator: self)
         }
-        guard let url = parameters.url else {
+        // A store of what is no file, such as a web service, needs no place of its own.
+        let isNowhere = parameters.url == nil && storeClass is NSIncrementalStore.Type
+        guard let url = parameters.url ?? (isNowhere ? Self.nowhere : nil) else {
             throw StoreError(
                 .cannotOpen, "A store of a registered type needs a URL.",
                 fields: ["type": parameters.type])
@@ -190,6 +192,7 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
             options: parameters.options)
         store.parameters = parameters
         try store.openRows(platform: platform)
+        if isNowhere { store.url = nil }
         return store
     }
 
@@ -238,15 +241,15 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
     }
 
     /// The URL of a store; `/dev/null` for one in memory.
-    open func url(for store: NSPersistentStore) -> URL {
-        store.url ?? URL(fileURLWithPath: "/dev/null")
-    }
+    open func url(for store: NSPersistentStore) -> URL { store.url ?? Self.nowhere }
+
+    private static let nowhere = URL(fileURLWithPath: "/dev/null")
 
     /// The store's metadata, read from it at each call; empty where it cannot be read.
     open func metadata(for store: NSPersistentStore) -> [String: Any] { store.metadata }
 
     /// Replaces the application's metadata at once; Apple's waits for the next save. What cannot be
-    /// written is dropped without an error.
+    /// written is left out, and told on standard error.
     open func setMetadata(_ metadata: [String: Any]?, for store: NSPersistentStore) {
         store.metadata = metadata ?? [:]
     }

@@ -132,7 +132,7 @@ enum PresentedValue {
         case .integer16AttributeType, .integer32AttributeType, .integer64AttributeType:
             return whole(value).map { NSNumber(value: $0) } ?? natural(value)
         case .booleanAttributeType:
-            return real(value).map { NSNumber(value: $0 != 0) } ?? natural(value)
+            return real(value).map { truth($0 != 0) } ?? natural(value)
         case .doubleAttributeType:
             return real(value).map { NSNumber(value: $0) } ?? natural(value)
         case .floatAttributeType:
@@ -150,13 +150,17 @@ enum PresentedValue {
 
     private static func natural(_ value: Any) -> Any {
         switch value {
-        case let value as Bool: NSNumber(value: value)
+        case let value as Bool: truth(value)
         case let value as Int: NSNumber(value: value)
         case let value as Double: NSNumber(value: value)
         case let value as Decimal: NSDecimalNumber(decimal: value)
         default: value
         }
     }
+
+    /// Foundation's dictionaries give a Boolean out as Swift's, which no cast makes a number; a
+    /// number of 0 or 1 is cast to either.
+    private static func truth(_ value: Bool) -> NSNumber { NSNumber(value: Int8(value ? 1 : 0)) }
 
     private static func isNumber(_ value: Any) -> Bool { real(value) != nil && !(value is Date) }
 

@@ -60,6 +60,16 @@ extension NSManagedObject {
         return (owner, key)
     }
 
+    /// The property that `primitiveTitle` stands for, which is `title`: classes declare such
+    /// accessors beside a computed property.
+    final func primitiveKey(_ key: String) -> String? {
+        let prefix = "primitive"
+        guard key.hasPrefix(prefix) else { return nil }
+        let rest = key.dropFirst(prefix.count)
+        let name = rest.prefix(1).lowercased() + rest.dropFirst()
+        return [name, String(rest)].first { !$0.isEmpty && shape.slot($0) != nil }
+    }
+
     /// What every object says of itself, whatever its model.
     final func ownValue(forKey key: String) -> Any? {
         switch key {

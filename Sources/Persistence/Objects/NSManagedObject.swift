@@ -278,9 +278,11 @@ open class NSManagedObject: NSObject, NSFetchRequestResult {
     // MARK: Keys the model does not have
 
     /// The value of a property the model does not have: what `NSManagedObject` itself says under
-    /// that name ("objectID", "entity", "isDeleted" …). Traps for others unless a subclass answers.
+    /// that name ("objectID", "entity", "isDeleted" …), and of "primitiveTitle" what is stored for
+    /// "title". Traps for others unless a subclass answers.
     open func value(forUndefinedKey key: String) -> Any? {
         if let own = ownValue(forKey: key) { return own }
+        if let stored = primitiveKey(key) { return primitiveValue(forKey: stored) }
         if let catching = UndefinedKeys.current {
             catching.note(undefinedKeyMessage(key))
             return nil
@@ -288,8 +290,10 @@ open class NSManagedObject: NSObject, NSFetchRequestResult {
         ProgrammingMistake.undefinedKey(undefinedKeyMessage(key))
     }
 
-    /// Takes a value for a property the model does not have. Traps unless a subclass takes it.
+    /// Takes a value for a property the model does not have: for "primitiveTitle", as
+    /// `setPrimitiveValue` for "title". Traps for others unless a subclass takes it.
     open func setValue(_ value: Any?, forUndefinedKey key: String) {
+        if let stored = primitiveKey(key) { return setPrimitiveValue(value, forKey: stored) }
         ProgrammingMistake.undefinedKey(undefinedKeyMessage(key))
     }
 

@@ -87,7 +87,8 @@ open class NSAtomicStore: NSPersistentStore, @unchecked Sendable {
         set { contents.withLock { $0.metadata = newValue ?? [:] } }
     }
 
-    open override var identifier: String { metadata[NSStoreUUIDKey] as? String ?? "" }
+    // swift-format-ignore: NeverUseImplicitlyUnwrappedOptionals
+    open override var identifier: String! { metadata[NSStoreUUIDKey] as? String ?? "" }
 
     // MARK: What subclasses use
 

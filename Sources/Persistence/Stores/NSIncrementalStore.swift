@@ -98,7 +98,8 @@ open class NSIncrementalStore: NSPersistentStore, @unchecked Sendable {
         set { state.withLock { $0.metadata = newValue ?? [:] } }
     }
 
-    open override var identifier: String { metadata[NSStoreUUIDKey] as? String ?? "" }
+    // swift-format-ignore: NeverUseImplicitlyUnwrappedOptionals
+    open override var identifier: String! { metadata[NSStoreUUIDKey] as? String ?? "" }
 
     private static func missing(_ function: String) -> StoreError {
         StoreError(.unsupported, "The store's class does not override \(function).")

@@ -14,8 +14,14 @@ internal import Stores
 /// It stops before a batch, with a `CancellationError`, where its task is cancelled.
 ///
 /// Of a one-to-one link that only one end knows the other end gets to know, too. A value whose file
-/// is gone is counted in `missingCount`; it has none in the copy.
+/// is gone and a link to a row that is not there are not in the copy, and are counted.
 struct StoreCopy {
+    /// What the copy is without.
+    final class Losses {
+        fileprivate(set) var values = 0
+        fileprivate(set) var links = 0
+    }
+
     private let layout: ModelLayout
     private let source: any RowReading
     private let target: any RowStore
@@ -23,16 +29,16 @@ struct StoreCopy {
     /// Rows of the source that another points at by a one-to-one, and which point nowhere: by slot,
     /// who does.
     private var openEnds: [RowID: [Int: RowID]] = [:]
-    private var missingCount = 0
+    private let losses = Losses()
     private static let batchCount = 2000
 
-    /// Returns how many values were lost before, with their files.
-    static func run(from store: any RowStore, to target: any RowStore) throws -> Int {
+    /// Returns what was lost before: values with their files, links with the rows they lead to.
+    static func run(from store: any RowStore, to target: any RowStore) throws -> Losses {
         try store.readingOneState { source in
             var copy = StoreCopy(layout: store.layout, source: source, target: target)
             try copy.copyRows()
             try target.setMetadata(applicationMetadata(of: store))
-            return copy.missingCount
+            return copy.losses
         }
     }
 
@@ -97,7 +103,7 @@ struct StoreCopy {
             guard !slots.isEmpty || mayMiss else { continue }
             try forEachBatch(of: entity) { batch in
                 let rows = try source.rows(batch).sorted { $0.id < $1.id }
-                missingCount += rows.reduce(0) { $0 + $1.missing.count }
+                losses.values += rows.reduce(0) { $0 + $1.missing.count }
                 for slot in slots { try findOpenEnds(of: rows, entity.toOnes[slot], slot) }
             }
         }
@@ -163,6 +169,7 @@ struct StoreCopy {
         moved.version = 1
         // A link to a row that is gone ends here; places in orders are set with the owner's order.
         moved.toOnes = row.toOnes.map { link in link.flatMap { ids[$0.target].map { Link($0) } } }
+        losses.links += zip(row.toOnes, moved.toOnes).count { $0 != nil && $1 == nil }
         for (slot, owner) in openEnds[row.id] ?? [:] {
             moved.toOnes[slot] = ids[owner].map { Link($0) }
         }
@@ -183,7 +190,9 @@ struct StoreCopy {
         of owner: RowID, _ entity: EntityLayout, _ slot: Int
     ) throws -> ToManyChange? {
         let relationship = entity.toManys[slot]
-        let members = try source.members(of: owner, toMany: slot).compactMap { ids[$0.target] }
+        let links = try source.members(of: owner, toMany: slot)
+        let members = links.compactMap { ids[$0.target] }
+        losses.links += links.count - members.count
         guard !members.isEmpty, let place = ids[owner],
             let other = target.layout.entity(place.entity)?.toManySlot(relationship.name)
         else { return nil }

@@ -63,18 +63,20 @@ struct StoreFileType {
     private func storeMetadata(at url: URL) throws -> [String: Any] {
         if url.isNullDevice { throw Self.noFile(at: url) }
         if let custom { return try custom.metadataForPersistentStore(with: url) }
-        return try checked(url) {
+        let found = try checked(url) {
             switch type {
             case NSXMLStoreType: try XMLRowStore.metadata(at: url)
             case NSBinaryStoreType: try BinaryRowStore.metadata(at: url)
             default: try SQLiteRowStore.metadata(at: url)
             }
         }
+        return MetadataValues.shown(found)
     }
 
     func setMetadata(_ metadata: [String: Any], at url: URL) throws {
         if url.isNullDevice { throw Self.noFile(at: url) }
         if let custom { return try custom.setMetadata(metadata, forPersistentStoreAt: url) }
+        let metadata = MetadataValues.plain(metadata)
         try checked(url) {
             switch type {
             case NSXMLStoreType: try XMLRowStore.setMetadata(metadata, at: url)
@@ -240,6 +242,7 @@ struct StoreFileType {
 
     /// Removes a draft of this process's own.
     func discard(_ draft: URL) {
+        defer { DraftRegister.forget(draft) }
         guard type != NSSQLiteStoreType else { return SQLiteRowStore.discard(draft) }
         FileKind.removeFile(at: draft.path)
     }
@@ -260,24 +263,41 @@ struct StoreFileType {
     /// A place of its own for a store that is still being written, beside the one it will have.
     static func draft(of place: URL, platform: Environment) -> URL {
         let mark = platform.randomness.uuid().uuidString
-        return place.deletingLastPathComponent()
+        let draft = place.deletingLastPathComponent()
             .appendingPathComponent(".\(mark).\(place.lastPathComponent)")
+        DraftRegister.note(draft)
+        return draft
+    }
+
+    /// What is said where something is at the place of a new store.
+    static func taken(_ url: URL) -> NSError {
+        PersistenceErrors.make(
+            NSPersistentStoreOperationError,
+            "There is a file at the new place already; remove it with destroyPersistentStore, or "
+                + "choose another.", [NSFilePathErrorKey: url.path])
     }
 
     /// Moves a finished draft to its place, where nothing is; where somebody may still have it
-    /// open, a copy of it.
+    /// open, a copy of it. Throws 134070 where somebody was faster, whose file stays.
     func place(
         _ draft: URL, at url: URL, isStillOpen: Bool = false, platform: Environment
     ) throws {
         if type == NSSQLiteStoreType {
-            return try SQLiteRowStore.place(
-                draft, at: url, isStillOpen: isStillOpen, platform: platform)
+            do {
+                try SQLiteRowStore.place(
+                    draft, at: url, isStillOpen: isStillOpen, platform: platform)
+                return DraftRegister.forget(draft)
+            } catch let error as StoreError where error.fields["taken"] != nil {
+                throw Self.taken(url)
+            }
         }
         guard link(draft.path, url.path) == 0 else {
+            guard errno != EEXIST else { throw Self.taken(url) }
             // Some file systems have no second names.
             return try FileManager.default.moveItem(at: draft, to: url)
         }
         FileKind.removeFile(at: draft.path)
+        DraftRegister.forget(draft)
         try platform.faults.reach("migrate.placed")
     }
 }

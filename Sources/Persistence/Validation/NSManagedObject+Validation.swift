@@ -112,10 +112,21 @@ extension NSManagedObject {
         guard relationship.hasCountRule else { return nil }
         load(slot)
         guard toManys[slot].isLoaded else { return context?.takeFailure() as NSError? }
-        return countError(slot, of: toManys[slot].count)
+        return countError(slot, of: toManys[slot].count, shown: shown(toMany: slot))
     }
 
-    private func countError(_ slot: Int, of count: Int) -> NSError? {
+    private func shown(_ id: NSManagedObjectID) -> Any? { context?.object(with: id) }
+
+    /// The members that a relationship's error is about.
+    private func shown(toMany slot: Int) -> Any {
+        let objects = toManys[slot].all.compactMap { context?.object(with: $0.id) }
+        return shape.layout.toManys[slot].isOrdered
+            ? NSOrderedSet(array: objects) : Set(objects) as Any
+    }
+
+    private func countError(
+        _ slot: Int, of count: Int, shown: @autoclosure () -> Any?
+    ) -> NSError? {
         let relationship = shape.layout.toManys[slot]
         guard relationship.hasCountRule else { return nil }
         // A to-many that is not optional and names no minimum may be empty, as with Apple.
@@ -127,12 +138,12 @@ extension NSManagedObject {
         if count < relationship.minCount {
             return validationError(
                 NSValidationRelationshipLacksMinimumCountError, relationship.name,
-                "needs at least \(relationship.minCount) objects")
+                "needs at least \(relationship.minCount) objects", shown())
         }
         if relationship.maxCount > 0 && count > relationship.maxCount {
             return validationError(
                 NSValidationRelationshipExceedsMaximumCountError, relationship.name,
-                "takes at most \(relationship.maxCount) objects")
+                "takes at most \(relationship.maxCount) objects", shown())
         }
         return nil
     }
@@ -140,17 +151,21 @@ extension NSManagedObject {
     /// A deny rule holds as long as anything that is not deleted is at the other end.
     private func deleteErrors() -> [NSError] {
         var errors: [NSError] = []
-        func check(_ relationship: NSRelationshipDescription, _ ids: [NSManagedObjectID]) {
+        func check(
+            _ relationship: NSRelationshipDescription, _ ids: [NSManagedObjectID],
+            _ shown: @autoclosure () -> Any?
+        ) {
             let survives = ids.contains { context?.registeredObject(for: $0)?.isDeleted != true }
             guard survives else { return }
             errors.append(
                 validationError(
                     NSValidationRelationshipDeniedDeleteError, relationship.name,
-                    "still leads to objects; delete them or take them out first"))
+                    "still leads to objects; delete them or take them out first", shown()))
         }
         for (slot, relationship) in shape.layout.toOnes.enumerated()
         where relationship.deleteRule == .denyDeleteRule {
-            check(relationship, toOnes[slot].map { [$0] } ?? [])
+            let target = toOnes[slot]
+            check(relationship, target.map { [$0] } ?? [], target.flatMap(shown))
         }
         for (slot, relationship) in shape.layout.toManys.enumerated()
         where relationship.deleteRule == .denyDeleteRule {
@@ -159,7 +174,7 @@ extension NSManagedObject {
                 if let failure = context?.takeFailure() { errors.append(failure as NSError) }
                 continue
             }
-            check(relationship, toManys[slot].all.map(\.id))
+            check(relationship, toManys[slot].all.map(\.id), shown(toMany: slot))
         }
         return errors
     }
@@ -174,7 +189,7 @@ extension NSManagedObject {
                 value != nil && !(value is NSNull) && (value as? NSManagedObject)?.isDeleted != true
             }
         case .toMany(let index):
-            return Self.count(of: value).flatMap { countError(index, of: $0) }
+            return Self.count(of: value).flatMap { countError(index, of: $0, shown: value) }
         case .composite(let elements): return holds(value, elements) ? nil : misfitError(key, value)
         case .transient, .fetched, nil: return nil
         }

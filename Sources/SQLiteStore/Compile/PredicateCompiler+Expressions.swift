@@ -78,18 +78,28 @@ extension PredicateCompiler {
         return .constant(constants)
     }
 
+    /// What else would nest in ELSE goes on as one list, of any length.
     private func conditional(
         _ test: PredicateNode, _ yes: ExpressionNode, _ no: ExpressionNode, _ context: Context
     ) throws -> Operand {
-        let first = unmarked(try operand(yes, context))
-        let second = unmarked(try operand(no, context))
-        let condition = try condition(test, context)
-        let kind = kind(of: first) ?? kind(of: second) ?? .number
-        guard let a = try sql(first, as: kind), let b = try sql(second, as: kind) else {
-            throw unsupported("Unsupported TERNARY: both results must be of one kind")
+        var (branches, last) = ([(test, yes)], no)
+        while case .conditional(let test, let yes, let no) = last {
+            branches.append((test, yes))
+            last = no
         }
-        let chosen: SQLFragment = "CASE WHEN \(condition) THEN \(a) ELSE \(b) END"
-        return .value(chosen.fraction(a.isFraction || b.isFraction), kind)
+        let tests = try branches.map { try condition($0.0, context) }
+        let results = try (branches.map(\.1) + [last]).map { unmarked(try operand($0, context)) }
+        let kind = results.lazy.compactMap { self.kind(of: $0) }.first ?? .number
+        let values = try results.map { result in
+            guard let value = try sql(result, as: kind) else {
+                throw unsupported("Unsupported TERNARY: both results must be of one kind")
+            }
+            return value
+        }
+        let cases = zip(tests, values).map { "WHEN \($0) THEN \($1)" as SQLFragment }
+        let chosen: SQLFragment =
+            "CASE \(SQLFragment.list(cases, " ")) ELSE \(values[values.count - 1]) END"
+        return .value(chosen.fraction(values.contains(where: \.isFraction)), kind)
     }
 
     // MARK: Operands as SQL

@@ -29,34 +29,35 @@ final class PredicateCompiler {
         var variables: [String: QueryScope] = [:]
     }
 
+    /// The condition for which rows are found. It may be false where it is open, by a missing
+    /// value, so that it is not to be negated.
     func condition(_ node: PredicateNode, _ context: Context) throws -> SQLFragment {
+        guard node.levels > Self.levelsMax else { return try asRead(node, context) }
+        let parts = try node.conjuncts.map { part in
+            part.levels > Self.levelsMax ? try decision(part, context) : try asRead(part, context)
+        }
+        return .tree(parts, "AND", empty: "1")
+    }
+
+    /// The condition as it is read, parentheses for parentheses.
+    func asRead(_ node: PredicateNode, _ context: Context) throws -> SQLFragment {
         switch node {
         case .constant(let isTrue): return isTrue ? "1" : "0"
         case .and:
-            return .tree(try conjuncts(node).map { try condition($0, context) }, "AND", empty: "1")
+            return .tree(try node.conjuncts.map { try asRead($0, context) }, "AND", empty: "1")
         case .or:
-            return .tree(try disjuncts(node).map { try condition($0, context) }, "OR", empty: "0")
-        case .not(let part): return "NOT (\(try condition(part, context)))"
+            return .tree(try node.disjuncts.map { try asRead($0, context) }, "OR", empty: "0")
+        case .not(let part): return "NOT (\(try asRead(part, context)))"
         case .comparison(let comparison): return try condition(comparison, context)
         case .opaque:
             throw unsupported("Problem with subpredicate \(node.description)")
         }
     }
 
-    // Chains that nest to one side are laid flat, since SQLite bounds how deep parentheses are.
-
-    private func conjuncts(_ node: PredicateNode) -> [PredicateNode] {
-        if case .and(let parts) = node { parts.flatMap(conjuncts) } else { [node] }
-    }
-
-    private func disjuncts(_ node: PredicateNode) -> [PredicateNode] {
-        if case .or(let parts) = node { parts.flatMap(disjuncts) } else { [node] }
-    }
-
     private func condition(
         _ comparison: ComparisonNode, _ context: Context
     ) throws -> SQLFragment {
-        if let parts = comparison.membershipInParts { return try condition(parts, context) }
+        if let parts = comparison.membershipInParts { return try asRead(parts, context) }
         let left = try operand(comparison.left, context)
         switch comparison.modifier {
         case .direct:

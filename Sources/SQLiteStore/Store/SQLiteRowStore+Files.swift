@@ -63,8 +63,8 @@ extension SQLiteRowStore {
     /// Moves a finished store, to which nobody writes, to a place where none is. Its large values
     /// come there first, with a mark, by which they are cleared away if the store does not follow.
     /// Where somebody still has it open, `isStillOpen`, a copy gets the place. Throws `StoreError`
-    /// `.busy`, `.readOnly`, `.cannotOpen`, and what FileManager throws. Cost: a rename within one
-    /// file system, else a copy.
+    /// `.busy`, `.readOnly`, `.cannotOpen` (with the field `taken` where somebody was faster), and
+    /// what FileManager throws. Cost: a rename within one file system, else a copy.
     public static func place(
         _ draft: URL, at place: URL, isStillOpen: Bool = false, platform: Environment = .system
     ) throws {
@@ -73,17 +73,19 @@ extension SQLiteRowStore {
         // this process every later one with it: other processes would not see their locks.
         let finished = isStillOpen ? try copy(of: draft) : draft
         defer { if isStillOpen { StoreFile.remove(finished) } }
-        let (from, to) = (ExternalFiles(store: draft), ExternalFiles(store: place))
-        if from.exist {
+        // Others take a folder of values without its store for remains, so nobody looks meanwhile.
+        let placing = StorePlacing(place: place)
+        try placing.locked {
+            guard isFree(place) else { throw placing.taken }
+            let (from, to) = (ExternalFiles(store: draft), ExternalFiles(store: place))
+            guard from.exist else { return try placing.putAlone(finished) }
             let mark = platform.randomness.uuid()
             try from.putMark(mark)
-            try clearRemains(at: place)
+            try clearRemainsAlone(at: place)
             try FileManager.default.moveItem(at: from.support, to: to.support)
             try platform.faults.reach("migrate.valuesPlaced")
-            try StorePlacing(place: place).put(finished)
+            try placing.putAlone(finished)
             to.removeMark(mark)
-        } else {
-            try StorePlacing(place: place).put(finished)
         }
         // Whatever stands under its former names is of no use to anybody.
         StoreFile.remove(draft)
@@ -139,6 +141,12 @@ extension SQLiteRowStore {
     /// Removes large values without a store, where their mark says that nobody misses them. Throws
     /// what FileManager throws where they cannot be removed. Cost: a look at the folder.
     public static func clearRemains(at place: URL) throws {
+        guard isFree(place), !ExternalFiles(store: place).leftovers().isEmpty else { return }
+        try StorePlacing(place: place).locked { try clearRemainsAlone(at: place) }
+    }
+
+    /// The same, for who holds the folder's lock.
+    private static func clearRemainsAlone(at place: URL) throws {
         let files = ExternalFiles(store: place)
         guard isFree(place), !files.leftovers().isEmpty else { return }
         try files.removeAll()

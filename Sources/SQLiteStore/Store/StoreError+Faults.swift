@@ -56,6 +56,12 @@ extension StoreError {
                 .cannotOpen,
                 "The file or one beside it cannot be opened; check the path and its access."
             )
+        } else if fault.isOfDepth {
+            (code, message) = (
+                .unsupported,
+                "The request nests too deep for SQLite; lay it flat, or ask for less and choose "
+                    + "among the objects."
+            )
         } else {
             (code, message) = (.failed, "SQLite refused a statement: \(fault.message).")
         }

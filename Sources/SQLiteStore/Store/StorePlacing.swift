@@ -11,16 +11,19 @@ struct StorePlacing {
     ///
     /// Logs of a file that is no more would be played into the new one, so they go first.
     func put(_ draft: URL, replacing: Bool = false) throws {
-        try locked {
-            let kind = FileKind(at: place.path, followsLinks: false)
-            let replacing = kind == .file && (replacing || StoreFile.isBlank(at: place))
-            guard kind == .nothing || replacing else { throw taken }
-            for suffix in ["-wal", "-shm", "-journal"] {
-                FileKind.removeFile(at: place.path + suffix)
-            }
-            try move(draft, replacing: replacing)
-            Self.syncFolder(place.deletingLastPathComponent())
+        try locked { try putAlone(draft, replacing: replacing) }
+    }
+
+    /// The same, for who holds the lock.
+    func putAlone(_ draft: URL, replacing: Bool = false) throws {
+        let kind = FileKind(at: place.path, followsLinks: false)
+        let replacing = kind == .file && (replacing || StoreFile.isBlank(at: place))
+        guard kind == .nothing || replacing else { throw taken }
+        for suffix in ["-wal", "-shm", "-journal"] {
+            FileKind.removeFile(at: place.path + suffix)
         }
+        try move(draft, replacing: replacing)
+        Self.syncFolder(place.deletingLastPathComponent())
     }
 
     private func move(_ draft: URL, replacing: Bool) throws {
@@ -58,7 +61,7 @@ struct StorePlacing {
         close(file)
     }
 
-    private var taken: StoreError {
+    var taken: StoreError {
         StoreError(
             .cannotOpen, "There is a file at the store's new place already.",
             fields: ["path": place.path, "taken": "yes"])

@@ -111,33 +111,39 @@ package struct AggregateCalls {
         }
     }
 
+    /// A function over rows, and what it takes of each.
+    private typealias Call = (function: AggregateFunction, argument: ExpressionNode)
+
     /// Whether an expression calls a function over rows anywhere.
-    package func areIn(_ node: ExpressionNode) -> Bool {
-        var found = false
-        _ = node.mapExpressions { part in
-            found = found || call(part) != nil
-            return part
-        }
-        return found
-    }
+    package func areIn(_ node: ExpressionNode) -> Bool { Self.finds(call, in: node) }
 
     /// The expression with each function over rows replaced.
     package func replacing(
         in node: ExpressionNode,
         _ value: (AggregateFunction, ExpressionNode) throws -> ExpressionNode
-    ) rethrows -> ExpressionNode {
-        try node.mapExpressions { part in
-            try call(part).map { try value($0.function, $0.argument) } ?? part
-        }
-    }
+    ) rethrows -> ExpressionNode { try Self.replacing(call, in: node, value) }
 
     /// The predicate with each function over rows replaced.
     package func replacing(
         in node: PredicateNode,
         _ value: (AggregateFunction, ExpressionNode) throws -> ExpressionNode
-    ) rethrows -> PredicateNode {
-        try node.mapExpressions { part in
-            try call(part).map { try value($0.function, $0.argument) } ?? part
+    ) rethrows -> PredicateNode { try Self.replacing(call, in: node, value) }
+
+    private static func finds(_ find: (ExpressionNode) -> Call?, in tree: some Tree) -> Bool {
+        var found = false
+        _ = tree.mapExpressions { part in
+            found = found || find(part) != nil
+            return part
+        }
+        return found
+    }
+
+    private static func replacing<Whole: Tree>(
+        _ find: (ExpressionNode) -> Call?, in tree: Whole,
+        _ value: (AggregateFunction, ExpressionNode) throws -> ExpressionNode
+    ) rethrows -> Whole {
+        try tree.mapExpressions { part in
+            try find(part).map { try value($0.function, $0.argument) } ?? part
         }
     }
 
@@ -145,12 +151,7 @@ package struct AggregateCalls {
 
     /// Whether a condition on single rows calls a function over all rows of the entity.
     package func areIn(_ condition: PredicateNode) -> Bool {
-        var found = false
-        _ = condition.mapExpressions { part in
-            found = found || callOverEntity(part) != nil
-            return part
-        }
-        return found
+        Self.finds(callOverEntity, in: condition)
     }
 
     /// A condition on single rows with each function over all rows of the entity replaced:
@@ -159,11 +160,7 @@ package struct AggregateCalls {
     package func replacingOverEntity(
         in condition: PredicateNode,
         _ value: (AggregateFunction, ExpressionNode) throws -> ExpressionNode
-    ) rethrows -> PredicateNode {
-        try condition.mapExpressions { part in
-            try callOverEntity(part).map { try value($0.function, $0.argument) } ?? part
-        }
-    }
+    ) rethrows -> PredicateNode { try Self.replacing(callOverEntity, in: condition, value) }
 
     /// The same, computed of the objects of all rows.
     package func computing(
@@ -217,3 +214,13 @@ package struct AggregateCalls {
         return false
     }
 }
+
+/// What has expressions in it.
+private protocol Tree {
+    func mapExpressions(
+        _ transform: (ExpressionNode) throws -> ExpressionNode
+    ) rethrows -> Self
+}
+
+extension ExpressionNode: Tree {}
+extension PredicateNode: Tree {}

@@ -15,7 +15,10 @@ struct TypeTable {
     /// The class that members written in `owner` belong to. Throws where that is none of the
     /// target's, or one that only its file sees.
     func owner(of member: ManagedMember) throws -> NominalType {
-        let path = member.owner.first == module ? Array(member.owner.dropFirst()) : member.owner
+        // A class may have its module's name.
+        let isOwn = member.owner.count == 1 || types[member.owner] != nil
+        let isQualified = member.owner.first == module && !isOwn
+        let path = isQualified ? Array(member.owner.dropFirst()) : member.owner
         guard let type = declaration(path, seenFrom: member.place.file) else {
             let name = path.joined(separator: ".")
             let problem =

@@ -62,6 +62,19 @@ struct Arguments: Sendable {
         return file
     }
 
+    /// What to say of lines of files that do not count since a variable says something else.
+    var overruled: [String] {
+        manual.options.compactMap { option in
+            guard option.isSetting, flags[option.name] == nil,
+                let value = environment[option.variable], !value.isEmpty,
+                let file = files.first(where: { $0.values[option.name] != nil }),
+                file.values[option.name] != value
+            else { return nil }
+            return "\(option.variable) is set, so '\(option.name)' of \(file.url.path) does not "
+                + "count"
+        }
+    }
+
     func operand(_ index: Int) -> String { index < operands.count ? operands[index] : "" }
 
     /// The first operand as a file.

@@ -10,6 +10,8 @@ struct ConfigurationFile: Sendable {
     let url: URL
     let isBesideStore: Bool
     private(set) var values: [String: String] = [:]
+    /// Names that stand in it more than once.
+    private var repeated: [String] = []
 
     var folder: URL { url.deletingLastPathComponent() }
 
@@ -32,7 +34,11 @@ struct ConfigurationFile: Sendable {
             let url = folder.appendingPathComponent(name)
             if let reason = distrust(url) { warnings.append(reason) }
             guard isFile(url), distrust(url) == nil else { continue }
-            files.append(try ConfigurationFile(reading: url, isBesideStore: isBesideStore))
+            let file = try ConfigurationFile(reading: url, isBesideStore: isBesideStore)
+            warnings += file.repeated.map {
+                "'\($0)' stands twice in \(url.path); the last line counts"
+            }
+            files.append(file)
         }
         return (files, warnings)
     }
@@ -84,11 +90,21 @@ struct ConfigurationFile: Sendable {
             let parts = line.split(separator: "=", maxSplits: 1).map {
                 $0.trimmingCharacters(in: .whitespaces)
             }
-            guard parts.count == 2, known.contains(parts[0]) else {
-                throw refusal(of: parts.first ?? line, line: index + 1, known)
+            let name = parts.first ?? line
+            guard parts.count == 2, known.contains(name) else {
+                throw known.contains(name)
+                    ? refusal(ofEmpty: name, line: index + 1)
+                    : refusal(of: name, line: index + 1, known)
             }
-            values[parts[0]] = Self.unquoted(parts[1])
+            if values[name] != nil, !repeated.contains(name) { repeated.append(name) }
+            values[name] = Self.unquoted(parts[1])
         }
+    }
+
+    private func refusal(ofEmpty name: String, line: Int) -> CommandError {
+        CommandError(
+            "badConfiguration", "\(url.path), line \(line): '\(name)' has no value.",
+            hint: "Write '\(name) = …', or leave the line out.", status: .usage)
     }
 
     private func refusal(of name: String, line: Int, _ known: Set<String>) -> CommandError {

@@ -167,6 +167,11 @@ enum CommandFailure {
         return result
     }
 
+    /// What the service's library says of its own rows, with what to do where it says so.
+    static func own(_ error: RecordError) -> CommandError {
+        split(error.code.rawValue, error.reason)
+    }
+
     private static func describe(_ error: ServerError) -> CommandError {
         var result = split("\(error.code)", error.message)
         if let port = error.fields["port"], error.code == .portInUse {

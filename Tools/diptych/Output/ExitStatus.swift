@@ -33,4 +33,11 @@ struct CommandError: Error, Sendable {
         self.hint = hint
         self.status = status
     }
+
+    /// What is said where a verb is to make what is there.
+    static func exists(_ path: String) -> CommandError {
+        CommandError(
+            "exists", "\(path) is there already.",
+            hint: "Choose another name, or remove the file first.")
+    }
 }

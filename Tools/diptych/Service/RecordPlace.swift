@@ -35,6 +35,14 @@ enum RecordPlace {
         }
     }
 
+    /// Whether services with folders of their own may share it.
+    var isOfMany: Bool {
+        switch self {
+        case .file: false
+        case .postgres: true
+        }
+    }
+
     var description: String {
         switch self {
         case .file(let url): url.lastPathComponent

@@ -107,7 +107,10 @@ struct ServeSettings: Sendable {
     private mutating func setConnections(_ arguments: Arguments) throws {
         http.connections.max =
             try arguments.number(Self.connections, in: 1...1_000_000) ?? http.connections.max
-        http.held.max = try arguments.number(Self.listeners, in: 0...1_000_000) ?? http.held.max
+        // Few connections are no reason to have to say how many may wait.
+        http.held.max =
+            try arguments.number(Self.listeners, in: 0...1_000_000)
+            ?? min(http.held.max, http.connections.max / 2)
         guard http.held.max < http.connections.max else {
             throw CommandError(
                 "usage",

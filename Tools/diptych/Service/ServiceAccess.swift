@@ -11,10 +11,13 @@ struct ServiceAccess {
 
     static let standardContainer = "iCloud.local.diptych"
 
-    /// The container to serve when nobody names one: the first there is.
+    /// The container to serve when nobody names one: that whose tokens are in the folder, or the
+    /// first there is.
     func container(named name: String?) throws -> String {
         if let name { return name }
-        return try service.accounts.containers().first ?? Self.standardContainer
+        let containers = try service.accounts.containers()
+        return containers.first { PrivateFile.isTaken(folder.tokens(of: $0)) } ?? containers.first
+            ?? Self.standardContainer
     }
 
     /// Returns the tokens where they were made just now; those made earlier stand in the file only.

@@ -47,9 +47,10 @@ struct ServiceUnit {
         RestartSec=2
         TimeoutStopSec=30
 
-        # Settings come from /etc/diptych/diptych.conf, data goes to /var/lib/diptych.
+        # Settings come from /etc/diptych/diptych.conf, data goes to /var/lib/diptych unless they say
+        # otherwise; another folder wants a ReadWritePaths= of its own here.
         Environment=XDG_CONFIG_HOME=/etc
-        Environment=DIPTYCH_DATA=/var/lib/diptych
+        Environment=XDG_DATA_HOME=/var/lib
         StateDirectory=diptych
         StateDirectoryMode=0700
         LogsDirectory=diptych

@@ -1,12 +1,14 @@
 internal import Dispatch
 internal import Foundation
+internal import Persistence
 internal import Platform
 
 /// What Ctrl-C and SIGTERM do to a verb: it is told to stop, and the exit status says why it did.
 ///
 /// A round stops between two of its steps, a copy between two batches, which it takes back. What
 /// does not stop within a moment is ended; a store is whole then too, since each of its saves is a
-/// transaction. A second signal ends it at once, but not one that came with the first.
+/// transaction, and of one that was being made nothing stays. A second signal ends it at once, but
+/// not one that came with the first.
 enum SignalWatch {
     /// How long work that can stop by itself has for it.
     private static let graceSeconds = 5.0
@@ -21,6 +23,7 @@ enum SignalWatch {
         let task = Task { try await work() }
         @Sendable func end(_ status: ExitStatus) -> Never {
             console.report(invocation.completing(failure(status)))
+            DraftRegister.removeAll()
             exit(status.rawValue)
         }
         let sources = SignalSources.watch { signal in

@@ -63,6 +63,7 @@ struct ShareDesk {
         guard let root = share.sharedRoot else { return nil }
         let shared = try mirrored.share(rows, below: root)
         _ = try await session.sync()
+        try mirrored.checkShared(shared, below: root)
         return shared.count
     }
 

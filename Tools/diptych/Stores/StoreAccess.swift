@@ -86,14 +86,23 @@ struct StoreAccess: Sendable {
         return try SQLiteRowStore(url: url, model: model, options: options, platform: .system)
     }
 
-    /// Makes the store, which must not be there.
+    /// Makes the store, which must not be there: whole before it has its name, and of two at once
+    /// only one.
     func create(model: NSManagedObjectModel) throws -> SQLiteRowStore {
-        guard FileKind(of: url) == .absent else {
-            throw CommandError(
-                "exists", "\(name) is there already.",
-                hint: "Choose another name, or remove the file first.")
-        }
+        guard FileKind(of: url) == .absent else { throw CommandError.exists(name) }
         try ParentFolder.require(of: url)
+        let mark = Environment.system.randomness.uuid().uuidString
+        let draft = url.deletingLastPathComponent()
+            .appendingPathComponent(".\(mark).\(url.lastPathComponent)")
+        do {
+            _ = try StoreAccess(self, url: draft, name: name).open(model: model, readOnly: false)
+            try SQLiteRowStore.place(draft, at: url)
+        } catch var error as StoreError {
+            SQLiteRowStore.discard(draft)
+            if error.fields["taken"] != nil { throw CommandError.exists(name) }
+            if error.fields["path"] == draft.path { error.fields["path"] = url.path }
+            throw error
+        }
         return try open(model: model, readOnly: false)
     }
 

@@ -1,6 +1,7 @@
 internal import Foundation
 internal import ObjectModel
 internal import Persistence
+internal import SQLiteDriver
 internal import SQLiteStore
 internal import Stores
 
@@ -51,11 +52,7 @@ struct Convert: Verb {
     var stopsWhenCancelled: Bool { true }
 
     func run(_ console: Console) async throws -> ExitStatus {
-        guard FileKind(of: output) == .absent else {
-            throw CommandError(
-                "exists", "\(output.path) is there already.",
-                hint: "Choose another name, or remove the file first.")
-        }
+        guard FileKind(of: output) == .absent else { throw CommandError.exists(output.path) }
         try ParentFolder.require(of: output)
         var missing = MissingValues(console)
         let numbers = try look(&missing)
@@ -109,16 +106,35 @@ struct Convert: Verb {
             options: [
                 NSReadOnlyPersistentStoreOption: true, StoreParameters.leavesOutDerivedOption: true,
             ])
-        let made = try coordinator.migratePersistentStore(
-            source, to: output,
-            options: [
-                NSPersistentHistoryTrackingKey: true, NSSQLitePragmasOption: access.pragmas,
-                StoreParameters.leavesOutDerivedOption: true,
-            ], withType: type.rawValue)
+        let made: NSPersistentStore
+        do {
+            made = try coordinator.migratePersistentStore(
+                source, to: output,
+                options: [
+                    NSPersistentHistoryTrackingKey: true, NSSQLitePragmasOption: access.pragmas,
+                    StoreParameters.leavesOutDerivedOption: true,
+                ], withType: type.rawValue)
+        } catch {
+            throw described(error)
+        }
         return try made.rowStore.layout.entities.reduce(0) { sum, entity in
             var query = RowQuery(entity: entity.number)
             query.includesSubentities = false
             return sum + (try made.rowStore.count(matching: query))
         }
+    }
+
+    private func described(_ error: any Error) -> any Error {
+        let known = error as NSError
+        // Somebody else was faster.
+        if known.code == NSPersistentStoreOperationError, FileKind(of: output) != .absent {
+            return CommandError.exists(output.path)
+        }
+        // What an empty store refuses is wrong in the other one.
+        let fault = known.userInfo[NSUnderlyingErrorKey] as? StoreError
+        guard (fault?.cause as? SQLiteFault)?.isConstraint == true else { return error }
+        return CommandError(
+            "corrupt", "\(access.name) has rows that contradict each other.",
+            hint: "See what is damaged: `diptych inspect --check`.")
     }
 }

@@ -81,7 +81,8 @@ struct Serve: Verb {
 
     private let folder: URL
     private let place: RecordPlace
-    private let passwordWarning: String?
+    /// What to say of how it was told.
+    private let warnings: [String]
     private let address: ListenAddress
     private let tlsChoice: ServerConfiguration.TLS
     private let containerName: String?
@@ -101,7 +102,7 @@ struct Serve: Verb {
     init(_ arguments: Arguments) throws {
         folder = arguments.file(Self.data) ?? DataFolder.standard(arguments.environment)
         place = try RecordPlace(arguments, folder: folder)
-        passwordWarning = RecordPlace.warning(arguments)
+        warnings = [RecordPlace.warning(arguments)].compactMap(\.self) + arguments.overruled
         address = try ListenAddress(arguments.value(Self.listen) ?? "127.0.0.1:8443")
         let names = arguments.value(Self.hosts)?.split(separator: ",").map(String.init) ?? []
         tlsChoice = try Self.tls(
@@ -156,8 +157,8 @@ struct Serve: Verb {
         umask(0o077)
         let folder = try DataFolder(folder)
         let logbook = try ServiceLogbook(settings, console)
-        for warning in [passwordWarning, settings.objects?.warning] {
-            if let warning { logbook.warn(warning) }
+        for warning in warnings + [settings.objects?.warning].compactMap(\.self) {
+            logbook.warn(warning)
         }
         makeRoomForConnections(console)
         let service = try place.service(
@@ -191,7 +192,7 @@ struct Serve: Verb {
         if let file = announcement.file {
             try PrivateFile.write(notice.json.text + "\n", to: file)
         }
-        let forgetting = DailyForgetting(service, logbook)
+        let forgetting = DailyForgetting(service, isOfMany: place.isOfMany, logbook)
         await stop.wait()
         systemd.tell(.stopping)
         for source in hangUp { source.cancel() }

@@ -260,11 +260,28 @@ struct ServiceVerb: Verb {
         do {
             return try perform(console)
         } catch let error as RecordError {
-            // It comes from the file at hand, not from a service on the network.
-            throw CommandError(
-                error.code.rawValue, error.reason,
-                hint: hint,
-                status: error.code == .tryAgainLater ? .tryAgain : .failed)
+            // Only a bucket and a database far away may fail after they were opened.
+            let isPlace = error.code == .tryAgainLater || error.code == .internalError
+            throw failure(error, hint: work == .assets || isPlace ? hint : nil)
+        }
+    }
+
+    /// It comes from the file at hand, not from a service on the network.
+    private func failure(_ error: RecordError, hint: String?) -> CommandError {
+        var failure = CommandFailure.own(error)
+        if let hint { failure = CommandError(error.code.rawValue, error.reason, hint: hint) }
+        failure.status = error.code == .tryAgainLater ? .tryAgain : .failed
+        return failure
+    }
+
+    /// Throws with words about its place where it cannot be opened.
+    private func administration(_ console: Console) throws -> ServiceAdministration {
+        do {
+            return try place.administration(audit: DataFolder.audit(in: folder)) { notice in
+                console.warn(notice.description)
+            }
+        } catch {
+            throw failure(error, hint: hint)
         }
     }
 
@@ -289,9 +306,7 @@ struct ServiceVerb: Verb {
             try AuditReport(console).print(AuditLog.entries(in: DataFolder.auditFile(in: folder)))
             return .done
         }
-        let service = try place.administration(audit: DataFolder.audit(in: folder)) { notice in
-            console.warn(notice.description)
-        }
+        let service = try administration(console)
         let report = ServiceReport(service, console)
         switch (work, deed) {
         case (.backup, .copy(let file)):

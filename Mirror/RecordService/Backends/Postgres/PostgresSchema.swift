@@ -30,6 +30,8 @@ enum PostgresSchema {
         // A program of version 8 lets in tokens that have ended, and makes none that end.
         Migration(version: 9, worksWith: 2, statements: PostgresTables.tokenLives),
         Migration(version: 10, worksWith: 2, statements: PostgresTables.forgottenTokens),
+        Migration(version: 11, worksWith: 2, statements: PostgresTables.clockMark),
+        Migration(version: 12, worksWith: 2, statements: PostgresTables.assetHome),
     ]
 
     static var version: Int64 { migrations.last?.version ?? 0 }

@@ -68,6 +68,23 @@ enum PostgresTables {
 
     static let forgottenTokens = ["CREATE TABLE forgotten_tokens(one bigint PRIMARY KEY)"]
 
+    /// Since version 11.
+    static let clockMark = [
+        """
+        CREATE TABLE clock_mark(
+            one bigint PRIMARY KEY, believed bigint NOT NULL, doubted_since bigint,
+            seen bigint NOT NULL)
+        """
+    ]
+
+    /// Since version 12.
+    static let assetHome = [
+        """
+        CREATE TABLE asset_home(
+            one bigint PRIMARY KEY, checksum bytea NOT NULL, size bigint NOT NULL)
+        """
+    ]
+
     /// By which token those were asked for that are there is not known: they end.
     static let tokensOfCouriers = [
         "DELETE FROM couriers",

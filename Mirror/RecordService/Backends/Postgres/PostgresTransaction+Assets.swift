@@ -30,6 +30,23 @@ extension PostgresTransaction {
             "INSERT INTO asset_secret(one, secret) VALUES (1, $1)", [.bytes(Data(secret))])
     }
 
+    // MARK: The mark
+
+    func assetHome() throws -> NamedAsset? {
+        try all("SELECT checksum, size FROM asset_home", []) { row in
+            AssetChecksum(row.data(at: 0)).map {
+                NamedAsset(checksum: $0, size: row.int64(at: 1))
+            }
+        }.compactMap(\.self).first
+    }
+
+    /// Of two that set it at once the second runs again, and meets the first's.
+    func setAssetHome(_ mark: NamedAsset) throws {
+        try connection.send(
+            "INSERT INTO asset_home(one, checksum, size) VALUES (1, $1, $2)",
+            [.bytes(mark.checksum.bytes), .integer(mark.size)])
+    }
+
     // MARK: Contents
 
     func addAsset(_ checksum: AssetChecksum, size: Int64, at milliseconds: Int64) throws {

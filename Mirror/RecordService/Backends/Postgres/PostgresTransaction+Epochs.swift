@@ -11,6 +11,27 @@ extension PostgresTransaction {
         UInt64(bitPattern: try number("SELECT id FROM service", of: "service") ?? 0)
     }
 
+    func clockMark() throws -> ClockMark? {
+        try first("SELECT believed, doubted_since, seen FROM clock_mark", []) {
+            ClockMark(
+                believed: $0.int64(at: 0), doubtedSince: $0.isNull(at: 1) ? nil : $0.int64(at: 1),
+                seen: $0.int64(at: 2))
+        }
+    }
+
+    func save(_ mark: ClockMark) throws {
+        try connection.send(
+            """
+            INSERT INTO clock_mark(one, believed, doubted_since, seen) VALUES (1, $1, $2, $3)
+            ON CONFLICT (one) DO UPDATE SET believed = excluded.believed,
+                doubted_since = excluded.doubted_since, seen = excluded.seen
+            """,
+            [
+                .integer(mark.believed), mark.doubtedSince.map { .integer($0) } ?? .null,
+                .integer(mark.seen),
+            ])
+    }
+
     func epochs(of place: CountedPlace, _ id: Int64) throws -> [EpochLine.Epoch] {
         try all(
             "SELECT epoch, first FROM epochs WHERE place = $1 AND kind = $2 ORDER BY first",

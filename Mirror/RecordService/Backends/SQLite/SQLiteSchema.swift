@@ -96,7 +96,7 @@ enum SQLiteSchema {
             SQLiteTransaction.profileTable, SQLiteTransaction.tokenUseTable,
             SQLiteTransaction.tokenLifeTable, SQLiteTransaction.keyTable,
             SQLiteTransaction.passwordTable, SQLiteTransaction.identityTable,
-            SQLiteTransaction.placeTables,
+            SQLiteTransaction.placeTables, SQLiteTransaction.clockTable,
         ] {
             try connection.script(table)
         }

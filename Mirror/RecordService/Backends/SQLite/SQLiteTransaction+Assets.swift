@@ -11,6 +11,7 @@ extension SQLiteTransaction: AssetRows {
         CREATE INDEX IF NOT EXISTS assets_by_idleness ON assets(idle_since)
             WHERE idle_since IS NOT NULL;
         CREATE TABLE IF NOT EXISTS asset_secret(secret BLOB NOT NULL);
+        CREATE TABLE IF NOT EXISTS asset_home(checksum BLOB NOT NULL, size INTEGER NOT NULL);
         """
 
     /// A container's: what records and receipts name, how big that is, and what records let go of,
@@ -42,6 +43,22 @@ extension SQLiteTransaction: AssetRows {
 
     func setAssetSecret(_ secret: [UInt8]) throws {
         try connection.run("INSERT INTO asset_secret(secret) VALUES (?)", [.blob(Data(secret))])
+    }
+
+    // MARK: The mark
+
+    func assetHome() throws -> NamedAsset? {
+        try all("SELECT checksum, size FROM asset_home LIMIT 1", []) { row in
+            AssetChecksum(row.blob(at: 0) ?? Data()).map {
+                NamedAsset(checksum: $0, size: row.int64(at: 1))
+            }
+        }.compactMap(\.self).first
+    }
+
+    func setAssetHome(_ mark: NamedAsset) throws {
+        try connection.run(
+            "INSERT INTO asset_home(checksum, size) VALUES (?, ?)",
+            [.blob(mark.checksum.bytes), .integer(mark.size)])
     }
 
     // MARK: Contents

@@ -12,6 +12,30 @@ extension SQLiteTransaction {
         UInt64(bitPattern: try connection.value("SELECT id FROM service")?.int64 ?? 0)
     }
 
+    static let clockTable = """
+        CREATE TABLE IF NOT EXISTS clock_mark(
+            one INTEGER PRIMARY KEY, believed INTEGER NOT NULL, doubted_since INTEGER,
+            seen INTEGER NOT NULL);
+        """
+
+    func clockMark() throws -> ClockMark? {
+        try first("SELECT believed, doubted_since, seen FROM clock_mark", []) {
+            ClockMark(
+                believed: $0.int64(at: 0), doubtedSince: $0.isNull(at: 1) ? nil : $0.int64(at: 1),
+                seen: $0.int64(at: 2))
+        }
+    }
+
+    func save(_ mark: ClockMark) throws {
+        try connection.run(
+            "INSERT OR REPLACE INTO clock_mark(one, believed, doubted_since, seen) "
+                + "VALUES (1, ?, ?, ?)",
+            [
+                .integer(mark.believed), mark.doubtedSince.map { .integer($0) } ?? .null,
+                .integer(mark.seen),
+            ])
+    }
+
     func epochs(of place: CountedPlace, _ id: Int64) throws -> [EpochLine.Epoch] {
         try all(
             "SELECT epoch, first FROM epochs WHERE kind = ? AND place = ? ORDER BY first",

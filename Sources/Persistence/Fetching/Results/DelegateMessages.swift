@@ -42,7 +42,8 @@ struct DelegateMessages {
     private func send(
         _ section: Int, of content: ResultContent, _ type: NSFetchedResultsChangeType
     ) {
-        let info = FetchedSection(section, of: content, source: source)
+        let info = FetchedSection(
+            section, of: content, source: source, isGone: type == .delete)
         delegate.controller(controller, didChange: info, atSectionIndex: section, for: type)
     }
 

@@ -19,10 +19,13 @@ final class FetchedSection: NSFetchedResultsSectionInfo {
     private let content: ResultContent
     private let range: Range<Int>
 
-    init(_ number: Int, of content: ResultContent, source: FetchedResultsSource) {
+    /// `isGone` is for a section that is told of as it leaves: it has no objects any more.
+    init(
+        _ number: Int, of content: ResultContent, source: FetchedResultsSource, isGone: Bool = false
+    ) {
         let section = content.sections[number]
         name = section.name
-        range = section.range
+        range = isGone ? section.range.lowerBound..<section.range.lowerBound : section.range
         self.content = content
         self.source = source
     }

@@ -140,6 +140,92 @@ import Testing
         #expect(text.contains("diptych sync \(phone)"))
     }
 
+    @Test func largeValuesAreCompared() throws {
+        let workshop = try Workshop()
+        let service = try workshop.service()
+        let model = workshop.path("Photos.xcdatamodel")
+        try FileManager.default.createDirectory(atPath: model, withIntermediateDirectories: true)
+        try workshop.write(
+            """
+            <?xml version="1.0" encoding="UTF-8"?>
+            <model type="com.apple.IDECoreDataModeler.DataModel" documentVersion="1.0">
+                <entity name="Photo">
+                    <attribute name="bytes" optional="YES" attributeType="Binary" \
+            allowsExternalBinaryDataStorage="YES"/>
+                </entity>
+            </model>
+            """, to: "Photos.xcdatamodel/contents")
+        let store = workshop.path("Photos.sqlite")
+        try workshop.done(["create", store, "--model", model])
+        let large = Data(repeating: 7, count: 200_000).base64EncodedString()
+        try workshop.done(
+            ["import", store, "-"],
+            input: #"{"entity":"Photo","values":{"bytes":"\#(large)"}}"#)
+        try workshop.done(["sync", store] + service.settings)
+        let values = workshop.path(".Photos_SUPPORT/_EXTERNAL_DATA")
+        let names = try FileManager.default.contentsOfDirectory(atPath: values)
+        #expect(names.count == 1)
+        #expect(
+            try workshop.done(["verify", store] + service.settings).output
+                .contains("hold the same"))
+        #expect(try FileManager.default.contentsOfDirectory(atPath: values) == names)
+        // A value whose file is gone is told still.
+        for name in names { unlink("\(values)/\(name)") }
+        let run = try workshop.run(["verify", store] + service.settings)
+        #expect(run.status == 1 && run.output.contains("bytes is"))
+    }
+
+    /// A book with a tag in a store of the sample model that was synced, and migrated to one in
+    /// which the relationship between both is as `change` makes it.
+    private static func migrated(
+        _ workshop: Workshop, _ service: TestService, _ change: (String) -> String
+    ) throws -> String {
+        let library = try workshop.library()
+        try workshop.edit(
+            library, "insert Tag t name=Austen\ninsert Book a title=Emma\nlink a.tags t")
+        try workshop.done(["sync", library] + service.settings)
+        let newer = try workshop.model(change)
+        try workshop.done(["migrate", library, "--to", newer])
+        try workshop.done(["sync", library] + service.settings)
+        return library
+    }
+
+    private static let tags =
+        #"<relationship name="tags" optional="YES" toMany="YES" deletionRule="Nullify" "#
+        + #"destinationEntity="Tag" inverseName="books" inverseEntity="Tag""#
+    private static let books =
+        #"<relationship name="books" optional="YES" toMany="YES" deletionRule="Nullify" "#
+        + #"destinationEntity="Book" inverseName="tags" inverseEntity="Book"/>"#
+
+    @Test func pairsUnderAFormerNameAreTheSame() throws {
+        let workshop = try Workshop()
+        let service = try workshop.service()
+        let library = try Self.migrated(workshop, service) {
+            $0.replacing(
+                Self.tags + "/>",
+                with: #"<attribute name="isbn" optional="YES" attributeType="String"/>"#
+                    + Self.tags + #"><userInfo><entry key="MirrorName" value="labels"/>"#
+                    + "</userInfo></relationship>")
+        }
+        let text = try workshop.done(["verify", library] + service.settings).output
+        #expect(text.contains("hold the same"), "\(text)")
+    }
+
+    @Test func whatTheModelHasNoMoreIsKeptAsideAndSettledByNoRound() throws {
+        let workshop = try Workshop()
+        let service = try workshop.service()
+        let library = try Self.migrated(workshop, service) {
+            $0.replacing(Self.tags + "/>", with: "").replacing(Self.books, with: "")
+        }
+        let run = try workshop.run(["verify", library] + service.settings)
+        #expect(run.status == 1)
+        #expect(
+            run.output.contains("kept aside: the store's model has no such relationship"),
+            "\(run.output)")
+        #expect(run.output.contains("diptych status \(library)"))
+        #expect(!run.output.contains("diptych sync \(library)"))
+    }
+
     @Test func aDifferenceNobodyMadeIsFound() throws {
         let workshop = try Workshop()
         let (desk, _, service) = try Self.conflicting(workshop)

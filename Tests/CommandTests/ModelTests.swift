@@ -60,6 +60,14 @@ import Testing
             "addedAttribute", "lightweight"
         ), (price, price.replacing("Decimal", with: "Double"), "type", "impossible"),
         (
+            #""pages" optional="YES" attributeType="Integer 16""#,
+            #""pages" optional="YES" attributeType="Integer 64""#, "type", "lightweight"
+        ),
+        (
+            #""lent" optional="YES" attributeType="Integer 32""#,
+            #""lent" optional="YES" attributeType="Integer 16""#, "type", "impossible"
+        ),
+        (
             price, price.replacing("name=\"price\"", with: "name=\"cost\" elementID=\"price\""),
             "renamedAttribute", "lightweight"
         ), (price, price.replacing("optional=\"YES\" ", with: ""), "required", "impossible"),
@@ -149,6 +157,21 @@ import Testing
         let library = try workshop.library()
         let trial = try workshop.run("migrate", library, "--to", newer, "--dry-run")
         #expect(!trial.output.contains("LOSES DATA"), "\(trial.output)")
+    }
+
+    @Test func aNameForRecordsThatIsLetGoIsTold() throws {
+        let workshop = try Workshop()
+        let renamed = try workshop.model {
+            $0.replacing(#""shelf""#, with: #""place" elementID="shelf""#)
+        }
+        let kept = workshop.path("Renamed.mom")
+        try workshop.done(["model", "convert", renamed, kept])
+        let cleared = try workshop.model { $0.replacing(#""shelf""#, with: #""place""#) }
+        let run = try workshop.done(["model", "diff", kept, cleared, "--json"])
+        let changes = run.json["changes"] as? [[String: Any]] ?? []
+        let codes = changes.map { "\($0["change"] ?? "") \($0["property"] ?? "")" }
+        #expect(codes == ["recordName place"], "\(run.output)")
+        #expect(run.json["needsMigration"] as? Bool == false)
     }
 
     /// The name is another's that asks for it: as a migration has it, what had it is renamed.

@@ -28,12 +28,14 @@ final class Device {
         _ seed: UInt64, _ service: SimulatedService,
         model: NSManagedObjectModel = SampleModel.make(),
         policy: MergePolicy = MergePolicy(), file: URL? = nil, keys: SealingKeys? = nil,
-        assetsAbove bytes: Int? = nil, selecting: SelectionSource = .remembered,
+        assetsAbove bytes: Int? = nil, configuration: String? = nil,
+        selecting: SelectionSource = .remembered,
         adjust: (inout MirrorSettings) -> Void = { _ in }
     ) throws {
         let platform = Environment(
             clock: clock, randomness: SeededRandomness(seed: seed), faults: NoFaults())
-        store = try SQLiteRowStore(url: file, model: model, platform: platform)
+        store = try SQLiteRowStore(
+            url: file, model: model, configuration: configuration, platform: platform)
         mirrored = try MirroredStore(
             store: store, policy: policy, keys: keys, platform: platform, selecting: selecting
         ) { settings in

@@ -78,6 +78,36 @@ import Testing
         _ = try world.titled("staged", new)
     }
 
+    /// Every device that migrates computes it, some long after others were edited.
+    @Test func whatAStagesHandlerComputesGivesWayToWhatSomebodyGave() throws {
+        let bare = try old.insert("Note", ["views": .integer(3)])
+        try world.settle(old, new)
+        #expect(try old.value(bare, "title") == .null)
+        let other = try #require(
+            try new.rows("Note").first { try new.value($0.id, "views") == .integer(3) })
+        try new.set(other.id, "headline", .text("given"))
+        try world.settle(new)
+        let migrated = try world.migrated(old, .staged)
+        try world.settle(migrated, new)
+        for device in [migrated, new] { _ = try world.titled("given", device) }
+        #expect(try migrated.mirrored.conflicts().map(\.rule) == ["migration"])
+        #expect(try migrated.mirrored.conflicts().map(\.winner) == ["remote"])
+    }
+
+    @Test func anEditOfWhatAStagesHandlerComputedIsAnEdit() throws {
+        try old.insert("Note", ["views": .integer(3)])
+        try world.settle(old, new)
+        let other = try #require(
+            try new.rows("Note").first { try new.value($0.id, "views") == .integer(3) })
+        try new.set(other.id, "headline", .text("given"))
+        try world.settle(new)
+        let migrated = try world.migrated(old, .staged)
+        try migrated.set(world.titled("staged", migrated), "headline", .text("mine"))
+        try world.settle(migrated, new)
+        for device in [migrated, new] { _ = try world.titled("mine", device) }
+        #expect(try migrated.mirrored.conflicts().map(\.rule) == ["local"])
+    }
+
     @Test func whatIsDroppedLaterIsNoEdit() throws {
         let migrated = try world.migrated(old, .deferred)
         #expect(try migrated.sync().exported == 0)

@@ -101,6 +101,32 @@ import Testing
         #expect(try updated.value(updated.only("Note"), "headline") == .text("b"))
     }
 
+    @Test func anObjectRestoredAfterTheUpdateHasItsRenamedLinks() throws {
+        let (folder, note) = (try old.insert("Folder"), try old.insert("Note"))
+        try old.link(note, "folder", folder, order: 1024)
+        try old.pair(note, "tags", with: old.insert("Tag", ["label": .text("x")]))
+        try world.settle(old, new)
+        try new.delete(new.only("Note"))
+        try new.delete(new.only("Binder"))
+        try world.settle(new)
+        try old.set(note, "title", .text("edited"))
+        try old.set(folder, "name", .text("edited"))
+        try world.settle(old)
+        #expect(try old.rows("Note").isEmpty && old.rows("Folder").isEmpty)
+        let updated = try world.updated(old)
+        try world.settle(updated)
+        for property in ["headline", "name"] {
+            let line = try #require(
+                try updated.mirrored.conflicts().first { $0.property == property })
+            try updated.mirrored.restore(objectOfConflict: line.id)
+        }
+        try world.settle(updated, new)
+        for device in [updated, new] {
+            #expect(try device.members(device.only("Note"), "labels") == [device.only("Tag")])
+            #expect(try device.target(device.only("Note"), "binder") == device.only("Binder"))
+        }
+    }
+
     @Test func timesOfEditsAreThoseOfOneProperty() throws {
         let policy = MergePolicy(standard: .latest)
         let (old, new) = (

@@ -88,7 +88,7 @@ import Testing
         try later.link(later.only("Item"), "box", later.only("Box"))
         try later.pair(later.only("Item"), "others", with: later.only("Box"))
         try world.settle(later, a)
-        #expect(try a.value(item, "value") == .integer(1), "an older version does not know it")
+        #expect(try a.value(item, "value") == .integer(7), "under the name that it knows")
         let second = try relaunched(a, world)
         let fresh = try world.device(isLater: true)
         try world.settle(second, later, fresh)

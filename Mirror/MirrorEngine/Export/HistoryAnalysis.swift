@@ -24,6 +24,8 @@ struct HistoryAnalysis {
         var inserted: Int64?
         /// When each property under the rule `latest` was saved last.
         var edits: [String: Date] = [:]
+        /// What an update by others than a migration named.
+        var edited: Set<String> = []
         /// One-to-one ends that an update named.
         var partners: Set<String> = []
         /// Ordered one-to-manys that an update named: their members may have moved.
@@ -76,9 +78,7 @@ struct HistoryAnalysis {
             for change in transaction.changes {
                 var net = nets[change.id] ?? NetChange()
                 net.transaction = transaction.number
-                for property in timedProperties(of: change) {
-                    net.edits[property] = transaction.date
-                }
+                if !transaction.isComputed { noteEdits(change, at: transaction.date, in: &net) }
                 switch change.kind {
                 case .insert:
                     // Keys are given once: an insertion after a deletion takes it back.
@@ -95,6 +95,11 @@ struct HistoryAnalysis {
             }
         }
         return nets
+    }
+
+    private func noteEdits(_ change: HistoryChange, at date: Date, in net: inout NetChange) {
+        for property in timedProperties(of: change) { net.edits[property] = date }
+        if change.kind == .update { net.edited.formUnion(change.changedProperties) }
     }
 
     private func timedProperties(of change: HistoryChange) -> Set<String> {
@@ -160,9 +165,11 @@ struct HistoryAnalysis {
         return mirror.mapping.layout.entity(row.entity).map(OneToOneRepair.concerns) ?? false
     }
 
-    /// What an edit of one object's relationships means for the objects at their other ends.
+    /// What an edit means besides the object's own export: for values that a migration computed, and
+    /// for the objects at the other ends of its relationships.
     private func noteLinks(of row: RowID, _ net: NetChange) throws {
         guard !net.isDeleted, let layout = mirror.mapping.layout.entity(row.entity) else { return }
+        try mirror.noteUserEdit(of: row, net.edited)
         try dropOutdoneLinks(of: row, layout)
         for name in net.partners.sorted() {
             guard let slot = layout.toOneSlot(name) else { continue }

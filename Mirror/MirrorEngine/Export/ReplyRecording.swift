@@ -119,6 +119,7 @@ struct ReplyRecording {
                 try mirror.ledger.dropForeign(of: entry.row)
             }
             try mirror.ledger.confirm(CountOperations(base), of: name)
+            try mirror.ledger.forgetComputed(of: name)
             if base.parent != nil { try mirror.ledger.forgetAssignedParent(of: name) }
         case .replay(let key):
             guard let entry = try mirror.ledger.entry(key: key, named: name),

@@ -284,9 +284,10 @@ extension RecordImport {
             } ?? mergeBase(of: arrival, local: local)
         let followed = try withLinksFollowed(agreed, local, arrival.state)
         let base = try counted(followed, arrival, local: local, lost: lost?.known)
+        let root =
+            base ?? mirror.mapping.untouched(by: arrival.record, entity: arrival.layout)
         var result = try objectMerge(of: arrival, with: arrival.entry.recordName).merge(
-            base: base ?? mirror.mapping.untouched(by: arrival.record, entity: arrival.layout),
-            local: local, remote: arrival.state)
+            base: root, local: withoutComputed(local, base: root, arrival), remote: arrival.state)
         try keepWaiting(&result, local: local, arrival)
         keepUnseen(&result, local: local, base: base, arrival)
         if result.merged != local || result.merged != arrival.state {

@@ -44,6 +44,9 @@ extension RecordImport {
             let (second, isSecondRenamed) = try mirror.ledger.place(named: entry.pair.second)
         else { return try mirror.ledger.setPair(entry.key, isPending: true) }
         guard let slot = try slot(of: kind, from: first, to: second) else {
+            if isOfAnotherVersion(entry) {
+                return try mirror.ledger.setPair(entry.key, isPending: true)
+            }
             guard isFirstRenamed || isSecondRenamed else { return try refuse(entry) }
             try logRelease(of: entry, kind, first: first, second: second)
             return try mirror.ledger.queuePairDeletion(entry)
@@ -70,6 +73,15 @@ extension RecordImport {
             try mirror.layout(of: second).entity.fits(kind.first)
         else { return nil }
         return owner.toManySlot(kind.first.name)
+    }
+
+    /// Whether the pair's relationship has another place in the version of the model that made it:
+    /// ends that do not fit here may fit there, and it waits as what that version alone knows.
+    private func isOfAnotherVersion(_ entry: PairEntry) -> Bool {
+        guard let base = entry.base, let pair = JoinRecord(base, of: entry.pair) else {
+            return false
+        }
+        return mirror.pairs.named(pair) == nil
     }
 
     /// Somebody made a pair of what is none: it links nothing, and waits with its reason.
@@ -109,9 +121,18 @@ extension RecordImport {
 
     /// A member of a to-many without inverse has one owner. Where two devices gave it two, the pair
     /// with the smaller name stays and the service drops the other; one that is not to be sent
-    /// gives way. Returns whether `entry` stays.
+    /// gives way. One of a version in which there may be several waits. Returns whether `entry`
+    /// stays.
     private mutating func outdoesRivals(_ entry: PairEntry, _ kind: PairKind) throws -> Bool {
-        let rivals = try mirror.ledger.rivals(of: entry.pair, kind: kind).filter { !$0.isPending }
+        var rivals = try mirror.ledger.rivals(of: entry.pair, kind: kind).filter { !$0.isPending }
+        if !rivals.isEmpty, entry.hasInverse {
+            try mirror.ledger.setPair(entry.key, isPending: true)
+            return false
+        }
+        for rival in rivals where rival.hasInverse {
+            try mirror.ledger.setPair(rival.key, isPending: true)
+        }
+        rivals.removeAll(where: \.hasInverse)
         if let winner = try rivals.first(where: { try !outdoes(entry, $0) }) {
             try logLostMember(of: entry, kind, to: winner)
             try mirror.ledger.queuePairDeletion(entry)

@@ -1,6 +1,6 @@
 internal import SQLiteDriver
 
-/// The system tables of mirroring (FORMAT §10): Apple's eighteen, and nineteen of our own.
+/// The system tables of mirroring (FORMAT §10): Apple's eighteen, and twenty of our own.
 enum LedgerSchema {
     /// One system table: its number in Z_PRIMARYKEY, its entity's name, and its columns after
     /// Z_OPT.
@@ -164,6 +164,7 @@ enum LedgerSchema {
             + "ZENTITYPK INTEGER, ZRECORD BLOB)",
         "CREATE UNIQUE INDEX IF NOT EXISTS ADIPTYCH_FOREIGNROW ON ADIPTYCHFOREIGN (ZENTITYID, "
             + "ZENTITYPK)",
+        Ledger.computedTable,
     ]
 
     /// Deleted objects that can be restored, and records that are held back.

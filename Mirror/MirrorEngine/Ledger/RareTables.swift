@@ -5,7 +5,7 @@ internal import SQLiteDriver
 final class RareTables {
     enum Table: Int, CaseIterable {
         case refusals, inFlight, sentBatches, replays, foreign, deletions, outside, roots, shares
-        case pendingLinks
+        case pendingLinks, computed
 
         fileprivate var name: String {
             switch self {
@@ -19,11 +19,14 @@ final class RareTables {
             case .roots: "ADIPTYCHROOT"
             case .shares: "ADIPTYCHSHARE"
             case .pendingLinks: "ANSCKIMPORTPENDINGRELATIONSHIP"
+            case .computed: "ADIPTYCHCOMPUTED"
             }
         }
 
         /// The tables of an older version of this library have none.
-        fileprivate var isLater: Bool { [.outside, .roots, .shares, .sentBatches].contains(self) }
+        fileprivate var isLater: Bool {
+            [.outside, .roots, .shares, .sentBatches, .computed].contains(self)
+        }
     }
 
     /// What was found out, by table.

@@ -33,9 +33,11 @@ package struct PairCatalog: Sendable {
     private let ends: [Int32: [End]]
     private let byNames: [String: PairKind]
     private let recordKeys: RecordKeys
+    let lines: EntityLines
 
     package init(layout: ModelLayout) {
         recordKeys = RecordKeys(layout: layout)
+        lines = EntityLines(layout: layout, keys: recordKeys)
         var kinds: [String: PairKind] = [:]
         var ends: [Int32: [End]] = [:]
         for entity in layout.entities {
@@ -62,8 +64,12 @@ package struct PairCatalog: Sendable {
     }
 
     /// A pair under the names of its kind, also where it was recorded by the plain names of this
-    /// version of the model, as before names were keys; nil when this model does not know it.
-    func known(_ pair: JoinRecord) -> JoinRecord? {
+    /// version of the model, as before names were keys, or by a version in which the relationship
+    /// has its place elsewhere in the trees; nil when this model does not know it.
+    package func known(_ pair: JoinRecord) -> JoinRecord? { named(pair) ?? moved(pair) }
+
+    /// The same without what has another place.
+    func named(_ pair: JoinRecord) -> JoinRecord? {
         known(pair) { entity, property in
             End.Name(
                 entity: recordKeys.entity(entity),
@@ -71,7 +77,7 @@ package struct PairCatalog: Sendable {
         }
     }
 
-    /// The same by the plain names of another version.
+    /// `named` by the plain names of another version.
     func known(_ pair: JoinRecord, in version: ModelCatalog) -> JoinRecord? {
         known(pair) { name, property in
             guard let entity = version.entities.first(where: { $0.name == name }) else {

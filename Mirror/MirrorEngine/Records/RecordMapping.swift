@@ -116,6 +116,11 @@ package final class RecordMapping: Sendable {
                 }
                 fields.updateValue(nil, forKey: name)
             }
+            if let name = field.fallback, let former = base.fields[name] ?? nil,
+                let value = formerValue(slot, field, entity, in: fields, like: former)
+            {
+                fields[name] = value
+            }
             if case .attribute(let index) = slot, state.attributes[index].isNull,
                 hasDefault(index, of: entity), let name = field.cleared
             {
@@ -130,6 +135,19 @@ package final class RecordMapping: Sendable {
             if left != carried { fields.updateValue(left.field, forKey: RecordNames.carriedSeals) }
         }
         return fields
+    }
+
+    /// What the field under a property's former name gets beside the property's own, where it is of
+    /// this property: another version of the model may know no other name.
+    private func formerValue(
+        _ slot: PropertySlot, _ field: FieldNames.Names, _ entity: EntityLayout,
+        in fields: RecordFields, like former: FieldValue
+    ) -> FieldValue? {
+        if case .attribute(let index) = slot, isSealed(index, entity) { return nil }
+        guard let value = fields[field.plain] ?? nil, value.wireType == former.wireType else {
+            return nil
+        }
+        return value
     }
 
     /// The entity of a record: the concrete one that it names, nil when this model does not know

@@ -165,6 +165,7 @@ final class MirrorTransaction {
             let other = ExactName(isLeading ? entry.pair.second : entry.pair.first)
             if let link = members[other] {
                 seen.insert(other)
+                if entry.isPending { try ledger.setPair(entry.key, isPending: false) }
                 try compareOrder(of: entry, with: link, from: name, at: end)
             } else if !entry.isPending {
                 try ledger.queuePairDeletion(entry)
@@ -176,7 +177,8 @@ final class MirrorTransaction {
                 second: end.isFirst ? other : name)
             if end.kind.second == nil {
                 // The member left its former owner, whose own row does not say so.
-                for rival in try ledger.rivals(of: pair, kind: end.kind) {
+                for rival in try ledger.rivals(of: pair, kind: end.kind)
+                where !rival.isPending || !rival.hasInverse {
                     try ledger.queuePairDeletion(rival)
                 }
             }

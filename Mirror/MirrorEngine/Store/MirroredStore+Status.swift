@@ -225,7 +225,7 @@ extension Ledger {
         return pending
     }
 
-    func refusals() throws -> [(recordName: String, reason: String)] {
+    package func refusals() throws -> [(recordName: String, reason: String)] {
         try connection.rows("SELECT ZRECORDNAME, ZCODE, ZREASON FROM ADIPTYCHREFUSAL ORDER BY 1")
             .map {
                 ($0[0].string ?? "", "\($0[1].string ?? ""): \($0[2].string ?? "")")

@@ -15,6 +15,7 @@ extension MirroredStore {
         if let known, known != settings.modelDigest {
             var change = try ModelChange(mirror: mirror, former: former)
             try change.run()
+            former?.warnOfNamesLetGo(by: ModelCatalog(settings.mapping, keepsAside: keepsAside))
             // Where no migration was needed, the file still has the former one, from which the
             // command would take the names of fields.
             try mirror.store.keepModel(settings.mapping.layout.model)

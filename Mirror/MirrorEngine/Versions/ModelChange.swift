@@ -17,6 +17,8 @@ struct ModelChange {
     private var importing: RecordImport
     /// Properties that an app changed since the last look at the history, by row.
     private var edited: [RowID: Set<String>] = [:]
+    /// Those that a handler of a staged migration changed.
+    private var computed: [RowID: Set<String>] = [:]
     private static let pageMax = 400
 
     init(mirror: MirrorTransaction, former: ModelCatalog?) throws {
@@ -38,7 +40,7 @@ struct ModelChange {
             var places = PlaceRestoring(mirror: mirror)
             try places.run()
         }
-        edited = try editedProperties()
+        try noteEdits()
         var cursor: Int64 = 0
         while let last = try compareLines(after: cursor) { cursor = last }
         try importing.flush()
@@ -51,9 +53,12 @@ struct ModelChange {
     }
 
     /// Edits of which only the history of the file that the store was migrated from knew.
-    private func noteUnseenEdits() throws {
+    private mutating func noteUnseenEdits() throws {
         let edits = try mirror.ledger.takeUnseenEdits(without: RecordNames.importAuthor)
-        for edit in edits where mirror.mapping.layout.entity(edit.row.entity) != nil {
+        for edit in edits {
+            guard let layout = mirror.mapping.layout.entity(edit.row.entity) else { continue }
+            edited[edit.row, default: []].formUnion(
+                edit.property.map { [$0] } ?? layout.entity.properties.map(\.name))
             let timed = mirror.settings.timedProperties(
                 of: edit.row.entity, among: edit.property.map { [$0] })
             guard !timed.isEmpty, try mirror.store.row(edit.row) != nil else { continue }
@@ -118,7 +123,12 @@ struct ModelChange {
         }
         let agreed = entry.base.flatMap { $0.deleted ? nil : $0 }
             .map { mirror.mapping.agreedState(of: $0, entity: layout).adopting(merged) }
-        if merged != agreed, !entry.needsUpload { try mirror.enqueueUpload(entry.row) }
+        if merged != agreed {
+            if let agreed {
+                try noteComputed(merged.changes(from: agreed), entry, layout)
+            }
+            if !entry.needsUpload { try mirror.enqueueUpload(entry.row) }
+        }
         if !mirror.pairs.ends(of: entry.row.entity).isEmpty {
             try importing.flush()
             try mirror.comparePairs(of: entry.row)
@@ -244,8 +254,23 @@ struct ModelChange {
 
     // MARK: Edits since the migration
 
-    private func editedProperties() throws -> [RowID: Set<String>] {
-        var edited: [RowID: Set<String>] = [:]
+    /// What differs from what was agreed on, and no app has changed, the migration computed. Where
+    /// edits waited already, that is known of what a handler changed alone.
+    private func noteComputed(
+        _ slots: [PropertySlot], _ entry: RecordEntry, _ layout: EntityLayout
+    ) throws {
+        for slot in slots {
+            let name = slot.name(in: layout)
+            let top = String(name.prefix { $0 != "." })
+            guard edited[entry.row]?.contains(top) != true,
+                !entry.needsUpload || computed[entry.row]?.contains(top) == true
+            else { continue }
+            try mirror.ledger.noteComputed(
+                mirror.mapping.keys.property(name, of: layout.name), of: entry.recordName)
+        }
+    }
+
+    private mutating func noteEdits() throws {
         var last = try mirror.ledger.historyToken() ?? 0
         let limit = mirror.settings.historyTransactionsMax
         while true {
@@ -253,11 +278,15 @@ struct ModelChange {
             for transaction in transactions
             where transaction.author != RecordNames.importAuthor {
                 for change in transaction.changes where change.kind == .update {
-                    edited[change.id, default: []].formUnion(change.changedProperties)
+                    if transaction.isComputed {
+                        computed[change.id, default: []].formUnion(change.changedProperties)
+                    } else {
+                        edited[change.id, default: []].formUnion(change.changedProperties)
+                    }
                 }
             }
             guard let newest = transactions.last?.number, transactions.count == limit else {
-                return edited
+                return
             }
             last = newest
         }

@@ -101,7 +101,7 @@ struct MappingInference {
     }
 
     /// Equal types, or a wider type of the same kind of number.
-    private static func isCompatible(
+    static func isCompatible(
         _ former: NSAttributeDescription, _ present: NSAttributeDescription
     ) -> Bool {
         if former.attributeType == present.attributeType { return true }
@@ -156,5 +156,13 @@ struct MappingInference {
         (entity?.propertiesByName.values ?? [:].values)
             .compactMap { $0.isTransient ? nil : $0 as? Property }
             .sorted { VersionHashing.precedes($0.name, $1.name) }
+    }
+}
+
+extension NSAttributeDescription {
+    /// Whether a lightweight migration brings the values of another version's attribute into this
+    /// one.
+    package func takesValues(of former: NSAttributeDescription) -> Bool {
+        self is NSDerivedAttributeDescription || MappingInference.isCompatible(former, self)
     }
 }

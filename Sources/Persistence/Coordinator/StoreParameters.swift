@@ -49,6 +49,9 @@ package struct StoreParameters: @unchecked Sendable {
         made.pragmas = pragmas.mapValues { "\($0)" }
         made.analyzesOnOpening = flag(NSSQLiteAnalyzeOption) ?? false
         made.vacuumsOnOpening = flag(NSSQLiteManualVacuumOption) ?? false
+        if flag(StagedMigration.handlerOption) == true {
+            made.origin.processName = HistoryOrigin.stages
+        }
         if let seconds = (options?[NSPersistentStoreTimeoutOption] as? NSNumber)?.doubleValue,
             !seconds.isNaN
         {

@@ -7,6 +7,8 @@ struct StagedMigration {
     private let manager: NSStagedMigrationManager
     private let parameters: StoreParameters
     private let url: URL
+    /// With true, what is saved is that of a stage's handler, and the history says so.
+    static let handlerOption = "DiptychStagedMigrationHandlerOption"
 
     init(_ manager: NSStagedMigrationManager, _ parameters: StoreParameters, _ url: URL) {
         self.manager = manager
@@ -135,9 +137,10 @@ struct StagedMigration {
         let configuration = parameters.configuration.flatMap {
             model.entities(forConfigurationName: $0) == nil ? nil : $0
         }
+        var options = StoreMigration.withoutMigration(parameters.options)
+        options[Self.handlerOption] = true
         let store = try container.persistentStoreCoordinator.addPersistentStore(
-            ofType: parameters.type, configurationName: configuration, at: url,
-            options: StoreMigration.withoutMigration(parameters.options))
+            ofType: parameters.type, configurationName: configuration, at: url, options: options)
         manager.container = container
         defer { manager.container = nil }
         do {

@@ -139,6 +139,10 @@ public struct HistoryOrigin: Sendable {
 
     private init() {}
 
+    /// What transactions of a staged migration's handlers name as their process: what they write
+    /// is computed on each device that migrates, and edited by nobody.
+    package static let stages = "NSStagedMigrationManager"
+
     /// The process this code runs in.
     public static var thisProcess: HistoryOrigin { HistoryOrigin() }
 }

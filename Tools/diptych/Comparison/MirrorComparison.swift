@@ -22,6 +22,8 @@ struct MirrorComparison {
         var properties: [(name: String, here: String, there: String)] = []
         /// Why it is so, where the store knows: it waits, or was not fetched yet.
         var reason: String?
+        /// Whether it stays so, round by round: the record is kept aside, or refused.
+        var isLasting = false
     }
 
     /// How much one side has, and its digest.
@@ -42,7 +44,7 @@ struct MirrorComparison {
     /// `mirrored` has been synced before.
     init(_ mirrored: MirroredStore, records: [String: Record]) throws {
         self = try mirrored.store.read { transaction in
-            var reading = ComparisonReading(mirrored, transaction, records)
+            var reading = try ComparisonReading(mirrored, transaction, records)
             return try reading.run()
         }
     }
@@ -69,13 +71,18 @@ private struct ComparisonReading {
     private var differences: [MirrorComparison.Difference] = []
     /// The names of what the selection leaves out.
     private var leftOut: Set<String> = []
+    /// Why records stay where they are.
+    private let obstacles: ComparisonObstacles
 
-    init(_ mirrored: MirroredStore, _ store: StoreTransaction, _ records: [String: Record]) {
+    init(
+        _ mirrored: MirroredStore, _ store: StoreTransaction, _ records: [String: Record]
+    ) throws {
         self.store = store
         self.records = records
         settings = mirrored.settings
         ledger = Ledger(connection: store.connection, platform: .system)
         titles = RecordTitles(mirrored)
+        obstacles = try ComparisonObstacles(ledger)
     }
 
     mutating func run() throws -> MirrorComparison {
@@ -87,7 +94,8 @@ private struct ComparisonReading {
         where !isOfSharing(record) && !leftOut.contains(name) {
             if let pair = JoinRecord(record, knowing: { records[$0] != nil }) {
                 guard leftOut.isDisjoint(with: [pair.first, pair.second]) else { continue }
-                let text = Self.text(pair, settings.pairs)
+                // By the names of this model, whichever version wrote it.
+                let text = Self.text(settings.pairs.known(pair) ?? pair, settings.pairs)
                 therePairs[text] = therePairs[text] ?? name
             } else {
                 thereObjects += 1
@@ -199,7 +207,7 @@ private struct ComparisonReading {
             differences.append(
                 .init(
                     kind: .unknownThere, title: try title(of: record), recordName: name,
-                    reason: "the store's model has no such entity"))
+                    reason: "the store's model has no such entity", isLasting: true))
             lines.there.append(name)
             return
         }
@@ -208,10 +216,11 @@ private struct ComparisonReading {
             .adopting(states[name])
         lines.there.append(text(name, remote, entity))
         guard let local = states[name] else {
+            let obstacle = obstacles.kept[name]
             differences.append(
                 .init(
                     kind: .onlyThere, title: try title(of: record), recordName: name,
-                    reason: try reasonOnlyThere(name)))
+                    reason: try obstacle ?? reasonOnlyThere(name), isLasting: obstacle != nil))
             return
         }
         let slots = local.entity == remote.entity ? local.changes(from: remote) : []
@@ -224,7 +233,8 @@ private struct ComparisonReading {
                         slot.name(in: entity), words(local.value(slot), slot, entity),
                         words(remote.value(slot), slot, entity)
                     )
-                }, reason: try reasonDiffers(record)))
+                }, reason: try obstacles.all[name] ?? reasonDiffers(record),
+                isLasting: obstacles.all[name] != nil))
     }
 
     private mutating func addOnlyHere(_ name: String, _ state: ObjectState) throws {
@@ -234,10 +244,12 @@ private struct ComparisonReading {
         differences.append(
             .init(
                 kind: .onlyHere, title: title, recordName: name,
-                reason: waits
-                    ? "it waits to be sent"
-                    : entry?.base == nil ? nil : "the service had it and lost it, or it was deleted"
-            ))
+                reason: obstacles.refused[name]
+                    ?? (waits
+                        ? "it waits to be sent"
+                        : entry?.base == nil
+                            ? nil : "the service had it and lost it, or it was deleted"),
+                isLasting: obstacles.refused[name] != nil))
     }
 
     private func title(of record: Record) throws -> String {
@@ -279,27 +291,31 @@ private struct ComparisonReading {
     private mutating func compare(_ there: [String: String]) throws {
         for text in Set(pairs.keys).symmetricDifference(there.keys).sorted() {
             if let name = there[text], let record = records[name] {
-                let entry = try ledger.pair(named: name)
                 differences.append(
                     .init(
                         kind: .onlyThere, title: try title(of: record), recordName: name,
-                        reason: entry == nil
-                            ? "it was not fetched yet"
-                            : entry?.needsDelete == true
-                                ? "its deletion waits to be sent"
-                                : entry?.isPending == true ? "one of its objects is not here" : nil)
-                )
+                        reason: try obstacles.all[name] ?? reasonOnlyThere(pair: name),
+                        isLasting: obstacles.all[name] != nil))
             } else if let (pair, _) = pairs[text] {
                 let known = try ledger.pairs(of: pair.first).first {
                     Self.text($0.pair, settings.pairs) == text
                 }
+                let refusal = known.flatMap { obstacles.refused[$0.recordName] }
                 differences.append(
                     .init(
                         kind: .onlyHere,
                         title: try titles.title(of: pair, in: store, ledger),
                         recordName: known?.recordName ?? "",
-                        reason: known?.isUploaded == true ? nil : "it waits to be sent"))
+                        reason: refusal
+                            ?? (known?.isUploaded == true ? nil : "it waits to be sent"),
+                        isLasting: refusal != nil))
             }
         }
+    }
+
+    private func reasonOnlyThere(pair name: String) throws -> String? {
+        guard let entry = try ledger.pair(named: name) else { return "it was not fetched yet" }
+        if entry.needsDelete { return "its deletion waits to be sent" }
+        return entry.isPending ? "one of its objects is not here" : nil
     }
 }

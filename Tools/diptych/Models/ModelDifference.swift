@@ -150,7 +150,24 @@ struct ModelDifference {
         }
         for (former, property) in pairs where isDeclared(property, by: new) {
             compare(former, property, of: new)
+            compareRecordNames(former, property, of: new)
         }
+    }
+
+    /// Whether records called it by a name of the past that they have no more.
+    private mutating func compareRecordNames(
+        _ old: NSPropertyDescription, _ new: NSPropertyDescription,
+        of entity: NSEntityDescription
+    ) {
+        let names = [old, new].map {
+            ($0.userInfo?["MirrorName"] as? String) ?? $0.renamingIdentifier ?? $0.name
+        }
+        guard names[0] != old.name, names[0] != names[1] else { return }
+        note(
+            "recordName", entity, new.name,
+            "is called \(names[1]) in records, and was called \(names[0])", .none,
+            "Under mirroring, devices of both versions do not see each other's values. Keep the "
+                + "renaming ID \(names[0]), or set MirrorName to it in the userInfo.")
     }
 
     /// What an entity inherits is told of its ancestor.
@@ -239,11 +256,14 @@ struct ModelDifference {
     ) {
         if old.attributeType != new.attributeType {
             let types = [old, new].map { $0.attributeType.fileName ?? "unknown" }
+            let isTaken = new.takesValues(of: old)
             note(
                 "type", entity, new.name, "its type changed from \(types[0]) to \(types[1])",
-                .impossible,
-                "Add the new one under another name and carry the values over in a program, or "
-                    + "write a mapping model.")
+                isTaken ? .lightweight : .impossible,
+                isTaken
+                    ? nil
+                    : "Add the new one under another name and carry the values over in a program, "
+                        + "or write a mapping model.")
         }
         let derivations = [old, new].map { ($0 as? NSDerivedAttributeDescription)?.versionHash }
         if derivations[0] != derivations[1] {

@@ -32,13 +32,13 @@ extension StoreAccess {
     }
 }
 
-/// A copy of a store's tables that goes with this value. Values in files of their own are not
-/// copied.
+/// A copy of a store's tables that goes with this value, and of its values in files of their own
+/// where they are asked for.
 final class StoreCopy {
     let url: URL
     private let folder: URL
 
-    init(of store: URL) throws {
+    init(of store: URL, withValues: Bool = false) throws {
         folder = FileManager.default.temporaryDirectory
             .appendingPathComponent("diptych-copy-\(UUID().uuidString)", isDirectory: true)
         try FileManager.default.createDirectory(
@@ -46,6 +46,31 @@ final class StoreCopy {
             attributes: [.posixPermissions: 0o700])
         url = folder.appendingPathComponent("Store.sqlite")
         try Connection(path: url.path).replaceContents(with: ReadingConnection.open(store))
+        if withValues { try takeValues(of: store) }
+    }
+
+    /// By second names, where the file system of the copy is that of the store: no value is ever
+    /// changed in its file.
+    private func takeValues(of store: URL) throws {
+        let (from, to) = (Self.values(of: store.resolvingSymlinksInPath()), Self.values(of: url))
+        let files = FileManager.default
+        guard let names = try? files.contentsOfDirectory(atPath: from.path), !names.isEmpty
+        else { return }
+        try files.createDirectory(at: to, withIntermediateDirectories: true)
+        for name in names {
+            let value = from.appendingPathComponent(name)
+            let place = to.appendingPathComponent(name)
+            if (try? files.linkItem(at: value, to: place)) != nil { continue }
+            // One that was let go of meanwhile is none of the copy's.
+            try? files.copyItem(at: value, to: place)
+        }
+    }
+
+    private static func values(of store: URL) -> URL {
+        let name = store.deletingPathExtension().lastPathComponent
+        return store.deletingLastPathComponent()
+            .appendingPathComponent(".\(name)_SUPPORT", isDirectory: true)
+            .appendingPathComponent("_EXTERNAL_DATA", isDirectory: true)
     }
 
     deinit { try? FileManager.default.removeItem(at: folder) }

@@ -20,7 +20,7 @@ struct Verify: Verb {
                     + "side has a digest; "
                     + "equal ones stand for equal objects and links. What differs is told with the "
                     + "reason where the store knows one: an edit that waits, a record that was not "
-                    + "fetched yet. A difference without a reason is a fault, here, there or "
+                    + "fetched yet, or that is kept aside or refused. A difference without a reason is a fault, here, there or "
                     + "between."),
             HelpText.wrapped(
                 "It repairs nothing. 'diptych sync' settles what has a reason; for the rest, "
@@ -54,7 +54,8 @@ struct Verify: Verb {
     }
 
     private func verify(_ store: StoreAccess, _ console: Console) async throws -> ExitStatus {
-        let mirrored = try store.openMirrored(StoreCopy(of: store.url), zone: zone, keys: keys)
+        let mirrored = try store.openMirrored(
+            StoreCopy(of: store.url, withValues: true), zone: zone, keys: keys)
         // What was saved since the last round is noted, so that it has its reason.
         guard let status = try mirrored.status() else {
             throw CommandError(
@@ -127,15 +128,20 @@ struct Verify: Verb {
         if count > linesMax {
             console.aside("  … and \(Figure.grouped(count - linesMax)) more; --limit shows them")
         }
-        let unexplained = comparison.differences.count { $0.reason == nil }
         console.line("")
-        console.line(
-            invocation.completing(
-                unexplained == 0
-                    ? "All of it has a reason, which a round settles: `diptych sync`"
-                    : "\(Figure.count(unexplained, "difference")) without a reason: "
-                        + "`diptych reset`, then `diptych sync`, compare everything and lose no "
-                        + "edit."))
+        console.line(invocation.completing(advice(comparison)))
+    }
+
+    private func advice(_ comparison: MirrorComparison) -> String {
+        let unexplained = comparison.differences.count { $0.reason == nil }
+        guard unexplained == 0 else {
+            return "\(Figure.count(unexplained, "difference")) without a reason: "
+                + "`diptych reset`, then `diptych sync`, compare everything and lose no edit."
+        }
+        let lasting = comparison.differences.count(where: \.isLasting)
+        if lasting == 0 { return "All of it has a reason, which a round settles: `diptych sync`" }
+        return "All of it has a reason, which a round settles but for what is kept aside or "
+            + "refused (\(Figure.grouped(lasting))): `diptych status` tells what to do."
     }
 
     private func sentence(_ difference: MirrorComparison.Difference) -> String {

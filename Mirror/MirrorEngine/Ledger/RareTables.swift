@@ -5,7 +5,7 @@ internal import SQLiteDriver
 final class RareTables {
     enum Table: Int, CaseIterable {
         case refusals, inFlight, sentBatches, replays, foreign, deletions, outside, roots, shares
-        case pendingLinks
+        case pendingLinks, formerRows
 
         fileprivate var name: String {
             switch self {
@@ -19,11 +19,14 @@ final class RareTables {
             case .roots: "ADIPTYCHROOT"
             case .shares: "ADIPTYCHSHARE"
             case .pendingLinks: "ANSCKIMPORTPENDINGRELATIONSHIP"
+            case .formerRows: "ADIPTYCHFORMERROW"
             }
         }
 
-        /// The tables of an older version of this library have none.
-        fileprivate var isLater: Bool { [.outside, .roots, .shares, .sentBatches].contains(self) }
+        /// The tables of an older version of this library have none, or a migration makes it.
+        fileprivate var isLater: Bool {
+            [.outside, .roots, .shares, .sentBatches, .formerRows].contains(self)
+        }
     }
 
     /// What was found out, by table.

@@ -29,6 +29,12 @@ struct ModelChange {
 
     mutating func run() throws {
         try LedgerNames(mirror: mirror, former: former).rename()
+        let unseen = try UnseenHistory(mirror)
+        edited = unseen.edited
+        mirror.lists = unseen.lists
+        defer { mirror.lists = nil }
+        // Before anything asks for the name of an object that was made and not looked at.
+        try mirror.nameInsertions(in: unseen)
         try noteUnseenEdits()
         try putOrphansAside()
         try putUnknownPairsAside()
@@ -38,7 +44,6 @@ struct ModelChange {
             var places = PlaceRestoring(mirror: mirror)
             try places.run()
         }
-        edited = try editedProperties()
         var cursor: Int64 = 0
         while let last = try compareLines(after: cursor) { cursor = last }
         try importing.flush()
@@ -240,27 +245,6 @@ struct ModelChange {
         }
         let entity = formerEntities[mirror.mapping.keys.entity(layout.name)]
         return entity?.properties.contains { $0.field == field && $0.type == type } ?? false
-    }
-
-    // MARK: Edits since the migration
-
-    private func editedProperties() throws -> [RowID: Set<String>] {
-        var edited: [RowID: Set<String>] = [:]
-        var last = try mirror.ledger.historyToken() ?? 0
-        let limit = mirror.settings.historyTransactionsMax
-        while true {
-            let transactions = try mirror.store.history(after: last, limit: limit)
-            for transaction in transactions
-            where transaction.author != RecordNames.importAuthor {
-                for change in transaction.changes where change.kind == .update {
-                    edited[change.id, default: []].formUnion(change.changedProperties)
-                }
-            }
-            guard let newest = transactions.last?.number, transactions.count == limit else {
-                return edited
-            }
-            last = newest
-        }
     }
 
     // MARK: Records that waited for this model

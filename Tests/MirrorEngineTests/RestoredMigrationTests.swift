@@ -148,6 +148,42 @@ import Testing
     }
 
     @Test(arguments: Update.allCases)
+    func whatAnotherMadeOfANewObjectStays(_ update: Update) throws {
+        let copy = try backup { try make(.object, $0) }
+        try other.set(note(other, "new"), "title", .text("newer"))
+        try world.settle(other)
+        let device = try restored(copy, update)
+        try world.settle(device, other)
+        #expect(try other.rows("Note").count == 2)
+        _ = try note(other, "newer")
+    }
+
+    @Test(arguments: Update.allCases)
+    func anEditThatAnotherTookBackStaysTakenBack(_ update: Update) throws {
+        let copy = try backup { try $0.set(note($0, "t"), "title", .text("u")) }
+        try other.set(note(other, "u"), "title", .text("t"))
+        try world.settle(other)
+        let device = try restored(copy, update)
+        try world.settle(device, other)
+        _ = try note(other, "t")
+    }
+
+    /// A round had looked at the edit, and was offline.
+    @Test(arguments: Update.allCases)
+    func anEditThatWaitedAndWasTakenBackStaysTakenBack(_ update: Update) throws {
+        let copy = try backup { device in
+            try device.set(note(device, "t"), "title", .text("u"))
+            _ = try device.mirrored.prepare(container: "test")
+            while try device.mirrored.analyse().moreWaiting {}
+        }
+        try other.set(note(other, "u"), "title", .text("t"))
+        try world.settle(other)
+        let device = try restored(copy, update)
+        try world.settle(device, other)
+        _ = try note(other, "t")
+    }
+
+    @Test(arguments: Update.allCases)
     func aPairThatAnotherRemovedStaysAway(_ update: Update) throws {
         let copy = try backup { try $0.pair(note($0, "t"), "tags", with: $0.only("Tag")) }
         try other.pair(note(other, "t"), "tags", with: other.only("Tag"), adding: false)
@@ -219,5 +255,24 @@ import Testing
         let device = try world.updated(world.open(copy, world.former), to: later)
         try world.settle(device, other)
         #expect(try other.value(note(other, "t"), "views") == .integer(3))
+    }
+
+    // MARK: What a migration adds
+
+    /// The attribute without a value has a default in the later version, so that the absence is
+    /// said: that is no part of the edit.
+    @Test func anEditThatWasTakenBackStaysSoBesideANewDefault() throws {
+        let later = SampleModel.make()
+        let entity = try #require(later.entitiesByName["Note"])
+        entity.attributesByName["rating"]?.defaultValue = 2.5
+        entity.properties += [SampleModel.attribute("subtitle", .stringAttributeType)]
+        let copy = try backup { try $0.set(note($0, "t"), "title", .text("u")) }
+        try other.set(note(other, "u"), "title", .text("t"))
+        try world.settle(other)
+        let device = try world.updated(world.open(copy, world.former), to: later)
+        try world.settle(device, other)
+        _ = try note(other, "t")
+        #expect(try device.value(note(device, "t"), "rating") == .null)
+        #expect(try other.value(note(other, "t"), "rating") == .null)
     }
 }

@@ -10,6 +10,8 @@ struct UnseenHistory {
     private var inserted: [RowID: Int64] = [:]
     /// Properties that were changed in this file, by row.
     private(set) var edited: [RowID: Set<String>] = [:]
+    /// What was saved in another file, by row: the properties, and when the last of it was.
+    private(set) var former: [RowID: FormerEdit] = [:]
     private(set) var lists: ListMoments
 
     /// Reads all of it. Cost: O(changes since the last look).
@@ -18,6 +20,10 @@ struct UnseenHistory {
         for row in try mirror.ledger.formerInsertions() { inserted[row] = 0 }
         for save in try mirror.ledger.unseenSaves(without: RecordNames.importAuthor) {
             lists.note(save.row, save.property, at: save.moment)
+            var edit = former[save.row] ?? FormerEdit()
+            if let property = save.property { edit.properties.insert(property) }
+            edit.saved = save.moment
+            former[save.row] = edit
         }
         let token = try mirror.ledger.historyToken()
         var last = token ?? 0

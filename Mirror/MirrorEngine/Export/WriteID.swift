@@ -24,9 +24,10 @@ struct WriteNaming {
         self.storeIdentifier = storeIdentifier
     }
 
-    /// The ID under which a record is sent; `fields` is the archive of its fields.
+    /// The ID under which a record is sent; `fields` is the archive of its fields. `saved` goes
+    /// before what the history says of the transaction.
     mutating func writeID(
-        of result: Record, fields: Data, transaction: Int64
+        of result: Record, fields: Data, transaction: Int64, saved: SavedMoment? = nil
     ) throws -> String {
         var message: [UInt8] = []
         message.reserveCapacity(fields.count + 160)
@@ -34,7 +35,7 @@ struct WriteNaming {
             message.append(contentsOf: text.utf8)
             message.append(0)
         }
-        append(try moment(of: transaction), to: &message)
+        append(try saved ?? moment(of: transaction), to: &message)
         message.append(contentsOf: fields)
         return Data(SHA2.sha256(message).prefix(Self.bytesCount)).base64EncodedString()
     }

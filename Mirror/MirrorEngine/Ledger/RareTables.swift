@@ -5,7 +5,7 @@ internal import SQLiteDriver
 final class RareTables {
     enum Table: Int, CaseIterable {
         case refusals, inFlight, sentBatches, replays, foreign, deletions, outside, roots, shares
-        case pendingLinks, formerRows
+        case pendingLinks, formerRows, formerEdits
 
         fileprivate var name: String {
             switch self {
@@ -20,12 +20,13 @@ final class RareTables {
             case .shares: "ADIPTYCHSHARE"
             case .pendingLinks: "ANSCKIMPORTPENDINGRELATIONSHIP"
             case .formerRows: "ADIPTYCHFORMERROW"
+            case .formerEdits: "ADIPTYCHFORMEREDIT"
             }
         }
 
         /// The tables of an older version of this library have none, or a migration makes it.
         fileprivate var isLater: Bool {
-            [.outside, .roots, .shares, .sentBatches, .formerRows].contains(self)
+            [.outside, .roots, .shares, .sentBatches, .formerRows, .formerEdits].contains(self)
         }
     }
 

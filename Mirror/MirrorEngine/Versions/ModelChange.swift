@@ -17,6 +17,8 @@ struct ModelChange {
     private var importing: RecordImport
     /// Properties that an app changed since the last look at the history, by row.
     private var edited: [RowID: Set<String>] = [:]
+    /// The same of what was changed in another file.
+    private var editedBefore: [RowID: FormerEdit] = [:]
     private static let pageMax = 400
 
     init(mirror: MirrorTransaction, former: ModelCatalog?) throws {
@@ -30,7 +32,7 @@ struct ModelChange {
     mutating func run() throws {
         try LedgerNames(mirror: mirror, former: former).rename()
         let unseen = try UnseenHistory(mirror)
-        edited = unseen.edited
+        (edited, editedBefore) = (unseen.edited, unseen.former)
         mirror.lists = unseen.lists
         defer { mirror.lists = nil }
         // Before anything asks for the name of an object that was made and not looked at.
@@ -113,6 +115,7 @@ struct ModelChange {
         else { return }
         let layout = try mirror.layout(of: entry.row)
         let local = try mirror.state(of: row, named: entry.recordName)
+        try keepFormerEdit(of: entry, local, layout)
         var merged = local
         if let known = try knownRecord(of: entry) {
             merged = try adopt(known, local: local, entry, layout)
@@ -128,6 +131,37 @@ struct ModelChange {
             try importing.flush()
             try mirror.comparePairs(of: entry.row)
         }
+    }
+
+    /// Keeps which of an object's differences from its base wait for export without the migration,
+    /// where that is not all: a copy of the store may have sent them.
+    private func keepFormerEdit(
+        of entry: RecordEntry, _ local: ObjectState, _ layout: EntityLayout
+    ) throws {
+        let base = entry.base.flatMap { $0.deleted ? nil : $0 }
+        let before = editedBefore[entry.row]
+        let names = (edited[entry.row] ?? []).union(before?.properties ?? [])
+        let changed = local.changes(
+            from: base.map { mirror.mapping.agreedState(of: $0, entity: layout).adopting(local) })
+        let sent = changed.filter { slot in
+            if names.contains(String(slot.name(in: layout).prefix { $0 != "." })) { return true }
+            return entry.needsUpload && wasSent(slot, local, upon: base, layout)
+        }
+        let isAll = sent.count == changed.count && base != nil && before?.saved == nil
+        guard !sent.isEmpty, !isAll else { return }
+        let keys = sent.map { mirror.mapping.keys.property($0.name(in: layout), of: layout.name) }
+        try mirror.ledger.keepFormerEdit(
+            FormerEdit(properties: Set(keys), saved: before?.saved), of: entry.recordName)
+    }
+
+    /// Whether the former version would have sent a difference: one in a property that it had, and
+    /// not that a default which it may not have had is away.
+    private func wasSent(
+        _ slot: PropertySlot, _ local: ObjectState, upon base: Record?, _ layout: EntityLayout
+    ) -> Bool {
+        guard former == nil || wasKnown(slot, of: layout) else { return false }
+        guard case .attribute(let index) = slot, local.attributes[index].isNull else { return true }
+        return base.map { mirror.mapping.isWritten(slot, of: layout, in: $0) } ?? false
     }
 
     /// Lets the contents of assets be fetched that nobody here knew before: the base says nothing

@@ -209,9 +209,27 @@ struct MirrorTables {
         let token = try Self.seenTransaction(in: source)
         let wasHandedOn = try old.exist
         if wasHandedOn { try old.forEach { try add($0, to: new) } }
+        try noteWaiting(in: new)
         guard let last = token ?? (wasHandedOn ? 0 : nil) else { return }
         try history.edits(last) { try add($0, to: new) }
         try handOnNames(after: last)
+    }
+
+    /// Of what was looked at and waits for export only the last transaction is known.
+    private func noteWaiting(in edits: UnseenEdits) throws {
+        guard try HistoryTables.areInUse(source) else { return }
+        try source.forEachRow(
+            "SELECT m.ZENTITYID, m.ZENTITYPK, t.Z_PK, t.ZTIMESTAMP FROM \(Self.lines) m "
+                + "JOIN ATRANSACTION t ON t.Z_PK = m.ZPENDINGEXPORTTRANSACTIONNUMBER "
+                + "WHERE m.ZNEEDSUPLOAD = 1"
+        ) { line in
+            let entity = Int32(truncatingIfNeeded: line.int64(at: 0))
+            let edit = UnseenEdit(
+                row: RowID(entity: entity, key: line.int64(at: 1)), property: nil,
+                transaction: line.int64(at: 2),
+                date: Date(timeIntervalSinceReferenceDate: line.double(at: 3)), author: nil)
+            try edits.add(edit, named: "")
+        }
     }
 
     /// What was inserted is named by the mirror as it was called in the file where that was done.

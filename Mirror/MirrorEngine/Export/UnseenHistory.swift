@@ -8,8 +8,6 @@ internal import Stores
 struct UnseenHistory {
     /// Rows that were made, with the transaction that made them last.
     private var inserted: [RowID: Int64] = [:]
-    /// Properties that were changed in this file, by row.
-    private(set) var edited: [RowID: Set<String>] = [:]
     /// What was saved in another file, by row: the properties, and when the last of it was.
     private(set) var former: [RowID: FormerEdit] = [:]
     private(set) var lists: ListMoments
@@ -25,8 +23,8 @@ struct UnseenHistory {
             edit.saved = save.moment
             former[save.row] = edit
         }
-        let token = try mirror.ledger.historyToken()
-        var last = token ?? 0
+        // What was made before the first look at a history is named without it.
+        guard var last = try mirror.ledger.historyToken() else { return }
         let limit = mirror.settings.historyTransactionsMax
         while true {
             let transactions: [HistoryTransaction]
@@ -38,7 +36,7 @@ struct UnseenHistory {
             }
             for transaction in transactions
             where transaction.author != RecordNames.importAuthor {
-                note(transaction, isNaming: token != nil)
+                note(transaction)
             }
             guard let newest = transactions.last?.number, transactions.count == limit else {
                 return
@@ -47,16 +45,11 @@ struct UnseenHistory {
         }
     }
 
-    /// What was made before the first look at a history is named without it.
-    private mutating func note(_ transaction: HistoryTransaction, isNaming: Bool) {
+    private mutating func note(_ transaction: HistoryTransaction) {
         for change in transaction.changes {
-            switch change.kind {
-            case .insert where isNaming: inserted[change.id] = transaction.number
-            case .update: edited[change.id, default: []].formUnion(change.changedProperties)
-            case .insert, .delete: break
-            }
+            if change.kind == .insert { inserted[change.id] = transaction.number }
         }
-        if isNaming { lists.note(transaction) }
+        lists.note(transaction)
     }
 
     /// Gives new objects their names, as all copies of the store do, before anything else asks for

@@ -17,9 +17,9 @@ struct ModelChange {
     private var importing: RecordImport
     /// Properties that an app changed since the last look at the history, by row.
     private var edited: [RowID: Set<String>] = [:]
-    /// The same of what was changed in another file.
-    private var editedBefore: [RowID: FormerEdit] = [:]
     private static let pageMax = 400
+    /// What was changed in another file, which this one was made of.
+    private var editedBefore: [RowID: FormerEdit] = [:]
 
     init(mirror: MirrorTransaction, former: ModelCatalog?) throws {
         self.mirror = mirror
@@ -32,7 +32,7 @@ struct ModelChange {
     mutating func run() throws {
         try LedgerNames(mirror: mirror, former: former).rename()
         let unseen = try UnseenHistory(mirror)
-        (edited, editedBefore) = (unseen.edited, unseen.former)
+        editedBefore = unseen.former
         mirror.lists = unseen.lists
         defer { mirror.lists = nil }
         // Before anything asks for the name of an object that was made and not looked at.
@@ -46,6 +46,7 @@ struct ModelChange {
             var places = PlaceRestoring(mirror: mirror)
             try places.run()
         }
+        edited = try editedProperties()
         var cursor: Int64 = 0
         while let last = try compareLines(after: cursor) { cursor = last }
         try importing.flush()
@@ -279,6 +280,27 @@ struct ModelChange {
         }
         let entity = formerEntities[mirror.mapping.keys.entity(layout.name)]
         return entity?.properties.contains { $0.field == field && $0.type == type } ?? false
+    }
+
+    // MARK: Edits since the migration
+
+    private func editedProperties() throws -> [RowID: Set<String>] {
+        var edited: [RowID: Set<String>] = [:]
+        var last = try mirror.ledger.historyToken() ?? 0
+        let limit = mirror.settings.historyTransactionsMax
+        while true {
+            let transactions = try mirror.store.history(after: last, limit: limit)
+            for transaction in transactions
+            where transaction.author != RecordNames.importAuthor {
+                for change in transaction.changes where change.kind == .update {
+                    edited[change.id, default: []].formUnion(change.changedProperties)
+                }
+            }
+            guard let newest = transactions.last?.number, transactions.count == limit else {
+                return edited
+            }
+            last = newest
+        }
     }
 
     // MARK: Records that waited for this model

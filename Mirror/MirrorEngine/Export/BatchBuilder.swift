@@ -21,6 +21,8 @@ struct BatchBuilder {
     private let packing: AssetPacking
     /// Nothing is sent: what would be, gets its name.
     private var isNaming = false
+    /// What alone of an object is looked at while it is named; nil for all.
+    private var former: FormerEdit?
     /// What is shared, once somebody asks.
     private var shareReach: ShareReach?
     private static let uploadsMax = 16
@@ -99,17 +101,19 @@ struct BatchBuilder {
         batch.items[index].result.fields[RecordNames.writes] = field
     }
 
-    /// The ID under which the edit of a line that waits would be sent now; nil when nothing would.
-    mutating func writeID(of entry: RecordEntry) throws -> String? {
+    /// The ID under which the edit of a line that waits would be sent now, or was under the former
+    /// version of the model; nil when nothing would.
+    mutating func writeID(of entry: RecordEntry, former: FormerEdit? = nil) throws -> String? {
         guard !entry.needsCloudDelete, let row = try mirror.store.row(entry.row) else { return nil }
         isNaming = true
+        self.former = former
         try add(entry, row: row)
         guard let item = batch.items.last else { return nil }
         let named = try mirror.mapping.digestible(item.result)
         var naming = mirror.naming
         return try naming.writeID(
             of: named, fields: RecordArchive.encodeFields(named.fields),
-            transaction: item.subject.transaction)
+            transaction: item.subject.transaction, saved: former?.saved)
     }
 
     /// A key is worn out long before two values may have met the same nonce.
@@ -171,6 +175,7 @@ struct BatchBuilder {
                 return try mirror.ledger.keepRefusal(of: entry.recordName, refusal)
             }
             var record = try mirror.mapping.record(named: entry.recordName, for: state)
+            if let former { try mirror.leaveOut(allBut: former, of: &record, row.id) }
             if let parent = try assignedParent(of: entry.recordName) { record.parent = parent }
             try addForeign(to: &record.fields, of: row.id, upon: nil)
             try addTimes(to: &record, entity: row.id.entity)
@@ -180,8 +185,9 @@ struct BatchBuilder {
             return try append(entry, .create, record, result)
         }
         let layout = try mirror.layout(of: row.id)
-        let slots = state.changes(
+        var slots = state.changes(
             from: mirror.mapping.agreedState(of: base, entity: layout).adopting(state))
+        if let former { slots = slots.filter { mirror.has($0, former, layout) } }
         if let refusal = refusalToSeal(slots, of: state, upon: base) {
             return try mirror.ledger.keepRefusal(of: entry.recordName, refusal)
         }
@@ -194,7 +200,7 @@ struct BatchBuilder {
             change.parent = parent
         }
         if change.fields.isEmpty {
-            return try mirror.ledger.clearUpload(key: entry.key)
+            return try isNaming ? () : mirror.ledger.clearUpload(key: entry.key)
         }
         try addTimes(to: &change, entity: row.id.entity)
         try addCounts(to: &change, entity: row.id.entity, upon: base)

@@ -41,6 +41,8 @@ struct HistoryAnalysis {
         let transactions = try mirror.store.history(after: token, limit: limit)
         guard let last = transactions.last else { return (0, false) }
         let nets = digest(transactions)
+        mirror.lists = lists(in: transactions)
+        defer { mirror.lists = nil }
         let rows = nets.keys.sorted(by: mirror.settings.exportOrder.precedes)
         let named = Set(try rows.filter { try name($0, nets[$0]) })
         // Before any pair is named after its ends: their names may change.
@@ -57,10 +59,19 @@ struct HistoryAnalysis {
             try mirror.ledger.set(.oneToOneCheck, to: .integer(1))
         }
         try CountWatch(mirror: mirror).name(upTo: last.number)
+        if transactions.count < limit { try mirror.ledger.forgetFormerRows() }
         try mirror.faults.reach("export.beforeHistoryToken")
         try mirror.setHistoryToken(last.number)
         try mirror.ledger.finish()
         return (nets.count, transactions.count == limit)
+    }
+
+    private func lists(in transactions: [HistoryTransaction]) -> ListMoments {
+        var lists = ListMoments(mirror)
+        for transaction in transactions where transaction.author != RecordNames.importAuthor {
+            lists.note(transaction)
+        }
+        return lists
     }
 
     /// Whether the history still reaches back to `token`: older transactions may have been purged.
@@ -320,6 +331,7 @@ struct HistoryAnalysis {
         if !isFresh { try noteMissingRows() }
         try mirror.ledger.set(.oneToOneCheck, to: .integer(1))
         try CountWatch(mirror: mirror).name(upTo: last)
+        try mirror.ledger.forgetFormerRows()
         try mirror.setHistoryToken(last)
         try mirror.ledger.finish()
         return noted

@@ -10,22 +10,24 @@ internal import Stores
 ///
 /// A name is the digest of what is named: the store's identifier, the history transaction and its
 /// time, the record as it will stand and the version it was made upon. Equal names stand for equal
-/// writes.
+/// writes. Rows go by the numbers that they had in that transaction, whatever a migration has given
+/// them since.
 struct WriteNaming {
-    let connection: Connection
+    let ledger: Ledger
     /// NSStoreUUID, which a copy of the file shares, or remembers.
     let storeIdentifier: String
     /// The transaction that was asked for last, with its time: many writes are of one.
-    private var latest: (transaction: Int64, time: Int64)?
+    private var latest: SavedMoment?
 
-    init(connection: Connection, storeIdentifier: String) {
-        self.connection = connection
+    init(ledger: Ledger, storeIdentifier: String) {
+        self.ledger = ledger
         self.storeIdentifier = storeIdentifier
     }
 
-    /// The ID under which a record is sent; `fields` is the archive of its fields.
+    /// The ID under which a record is sent; `fields` is the archive of its fields. `saved` goes
+    /// before what the history says of the transaction.
     mutating func writeID(
-        of result: Record, fields: Data, transaction: Int64
+        of result: Record, fields: Data, transaction: Int64, saved: SavedMoment? = nil
     ) throws -> String {
         var message: [UInt8] = []
         message.reserveCapacity(fields.count + 160)
@@ -33,8 +35,7 @@ struct WriteNaming {
             message.append(contentsOf: text.utf8)
             message.append(0)
         }
-        append(transaction, to: &message)
-        append(try time(of: transaction), to: &message)
+        append(try saved ?? moment(of: transaction), to: &message)
         message.append(contentsOf: fields)
         return Data(SHA2.sha256(message).prefix(Self.bytesCount)).base64EncodedString()
     }
@@ -43,20 +44,42 @@ struct WriteNaming {
     /// then the row's key, so that names sort as the objects were made, then the digest.
     mutating func recordName(of row: RowID, insertedIn transaction: Int64) throws -> String {
         var message = Array(storeIdentifier.utf8) + [0]
+        let former = try ledger.formerRow(of: row)
+        let row = former?.row ?? row
+        let saved = try former?.inserted ?? moment(of: transaction)
         append(Int64(row.entity), to: &message)
         append(row.key, to: &message)
-        append(transaction, to: &message)
-        let time = try time(of: transaction)
-        append(time, to: &message)
-        let digest = SHA2.sha256(message).prefix(8).reduce(0) { $0 << 8 | UInt64($1) }
-        let saved = Date(
-            timeIntervalSinceReferenceDate: Double(bitPattern: UInt64(bitPattern: time)))
+        append(saved, to: &message)
+        let digest = Self.word(of: message)
         // A name-based UUID of the free kind.
         return UUID(
-            version: 8, milliseconds: saved.timeIntervalSince1970 * 1000,
+            version: 8, milliseconds: saved.date.timeIntervalSince1970 * 1000,
             order: UInt16(truncatingIfNeeded: row.key >> 4),
             rest: UInt64(truncatingIfNeeded: row.key) << 58 | digest & Self.digestMask
         ).spelled
+    }
+
+    /// The record name of a pair that came to be in a list which was edited at a moment. Which end
+    /// leads where both are one relationship is no part of it.
+    func recordName(of pair: JoinRecord, isReflexive: Bool, saved: SavedMoment) -> String {
+        var message: [UInt8] = []
+        let ends = [pair.first, pair.second]
+        for text in [storeIdentifier, pair.entityNames, pair.relationshipNames]
+            + (isReflexive ? ends.sorted() : ends)
+        {
+            message.append(contentsOf: text.utf8)
+            message.append(0)
+        }
+        append(saved, to: &message)
+        let digest = Self.word(of: message)
+        return UUID(
+            version: 8, milliseconds: saved.date.timeIntervalSince1970 * 1000,
+            order: UInt16(truncatingIfNeeded: digest), rest: digest
+        ).spelled
+    }
+
+    private static func word(of message: [UInt8]) -> UInt64 {
+        SHA2.sha256(message).prefix(8).reduce(0) { $0 << 8 | UInt64($1) }
     }
 
     /// What four bits of the row's key leave of the last word.
@@ -67,25 +90,31 @@ struct WriteNaming {
         of property: String, _ row: RowID, amount: Int64, transaction: Int64
     ) throws -> String {
         var message = Array(storeIdentifier.utf8) + [0] + Array(property.utf8) + [0]
+        let row = try ledger.formerRow(of: row)?.row ?? row
         append(Int64(row.entity), to: &message)
         append(row.key, to: &message)
         append(amount, to: &message)
-        append(transaction, to: &message)
-        append(try time(of: transaction), to: &message)
+        append(try moment(of: transaction), to: &message)
         return Data(SHA2.sha256(message).prefix(Self.bytesCount)).base64EncodedString()
     }
 
     /// 96 bits: 16 characters of base64, without padding.
     private static let bytesCount = 12
 
-    private mutating func time(of transaction: Int64) throws -> Int64 {
-        guard transaction > 0 else { return 0 }
-        if let latest, latest.transaction == transaction { return latest.time }
-        let date = try connection.value(
+    private mutating func moment(of transaction: Int64) throws -> SavedMoment {
+        guard transaction > 0 else { return SavedMoment(transaction: transaction, time: 0) }
+        if let latest, latest.transaction == transaction { return latest }
+        let date = try ledger.connection.value(
             "SELECT ZTIMESTAMP FROM ATRANSACTION WHERE Z_PK = ?", [.integer(transaction)])
         let time = Int64(bitPattern: (date?.double ?? 0).bitPattern)
-        latest = (transaction, time)
-        return time
+        let moment = SavedMoment(transaction: transaction, time: time)
+        latest = moment
+        return moment
+    }
+
+    private func append(_ moment: SavedMoment, to message: inout [UInt8]) {
+        append(moment.transaction, to: &message)
+        append(moment.time, to: &message)
     }
 
     private func append(_ number: Int64, to message: inout [UInt8]) {

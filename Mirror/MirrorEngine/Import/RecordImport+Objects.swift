@@ -383,7 +383,9 @@ extension RecordImport {
         }
         // A store that was copied, or restored from an older copy, may hold an edit that another
         // copy has sent.
-        if let local, try !writes.isEmpty && wasSentByACopy(arrival) { return local }
+        if let local, !writes.isEmpty, let sent = try sentByACopy(arrival, local, upon: base) {
+            return sent
+        }
         guard writes.isEmpty, try mirror.ledger.setting(.echoesWriteIDs) == nil,
             let latest = try mirror.ledger.lastInFlight(name)
         else { return base }
@@ -401,12 +403,28 @@ extension RecordImport {
         return nil
     }
 
-    /// Whether the edit that waits here would be sent under an ID that the service knows.
-    private func wasSentByACopy(_ arrival: Arrival) throws -> Bool {
-        guard arrival.entry.needsUpload else { return false }
+    /// The state that a copy of this store has sent, where the edit that waits here would be sent
+    /// under an ID that the service knows. Where the store was migrated since, what the migration
+    /// made is no part of it.
+    private func sentByACopy(
+        _ arrival: Arrival, _ local: ObjectState, upon base: ObjectState?
+    ) throws -> ObjectState? {
+        guard arrival.entry.needsUpload else { return nil }
+        let writes = arrival.record.knownWriteIDs
         var builder = BatchBuilder(mirror: mirror, recordsMax: 1, assets: .upTo(.max))
-        guard let id = try builder.writeID(of: arrival.entry) else { return false }
-        return arrival.record.knownWriteIDs.contains(id)
+        if let id = try builder.writeID(of: arrival.entry), writes.contains(id) { return local }
+        guard let former = try mirror.ledger.formerEdit(of: arrival.record.recordName) else {
+            return nil
+        }
+        builder = BatchBuilder(mirror: mirror, recordsMax: 1, assets: .upTo(.max))
+        guard let id = try builder.writeID(of: arrival.entry, former: former),
+            writes.contains(id)
+        else { return nil }
+        var sent = base ?? arrival.state
+        for slot in local.changes(from: sent) where mirror.has(slot, former, arrival.layout) {
+            sent.copy(slot, from: local)
+        }
+        return sent
     }
 
     /// A service that does not say whose writes it took: a property that stands there as it was

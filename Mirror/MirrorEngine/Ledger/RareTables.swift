@@ -5,7 +5,7 @@ internal import SQLiteDriver
 final class RareTables {
     enum Table: Int, CaseIterable {
         case refusals, inFlight, sentBatches, replays, foreign, deletions, outside, roots, shares
-        case pendingLinks, computed
+        case pendingLinks, formerRows, formerEdits, computed
 
         fileprivate var name: String {
             switch self {
@@ -19,13 +19,17 @@ final class RareTables {
             case .roots: "ADIPTYCHROOT"
             case .shares: "ADIPTYCHSHARE"
             case .pendingLinks: "ANSCKIMPORTPENDINGRELATIONSHIP"
+            case .formerRows: "ADIPTYCHFORMERROW"
+            case .formerEdits: "ADIPTYCHFORMEREDIT"
             case .computed: "ADIPTYCHCOMPUTED"
             }
         }
 
-        /// The tables of an older version of this library have none.
+        /// The tables of an older version of this library have none, or a migration makes it.
         fileprivate var isLater: Bool {
-            [.outside, .roots, .shares, .sentBatches, .computed].contains(self)
+            [
+                .outside, .roots, .shares, .sentBatches, .formerRows, .formerEdits, .computed,
+            ].contains(self)
         }
     }
 

@@ -16,13 +16,16 @@ final class MirrorTransaction {
     let storeIdentifier: String
     /// Where downloaded contents wait.
     let assets: AssetFolder
+    /// When lists of pairs were edited, while the history is looked at.
+    var lists: ListMoments?
+    private var hasNamedInsertions = false
 
     var mapping: RecordMapping { settings.mapping }
     var pairs: PairCatalog { settings.pairs }
     var faults: any FaultPoints { settings.platform.faults }
 
     var naming: WriteNaming {
-        WriteNaming(connection: store.connection, storeIdentifier: storeIdentifier)
+        WriteNaming(ledger: ledger, storeIdentifier: storeIdentifier)
     }
 
     init(
@@ -112,7 +115,16 @@ final class MirrorTransaction {
     /// which a link may still point at where a delete rule does nothing.
     func recordName(of row: RowID) throws -> String? {
         if let name = try ledger.knownName(of: row) { return name }
-        return try store.row(row) == nil ? nil : try ledger.recordName(for: row)
+        guard try store.row(row) != nil else { return nil }
+        // It may have been inserted in a stretch of the history that is still to be looked at.
+        if !hasNamedInsertions { try nameInsertions(in: UnseenHistory(self)) }
+        return try ledger.recordName(for: row)
+    }
+
+    /// Names all objects that were made since the last look at the history.
+    func nameInsertions(in history: UnseenHistory) throws {
+        hasNamedInsertions = true
+        try history.nameInsertions(self)
     }
 
     /// Keeps the fields of a record that this model does not know: the record of `row` is to be
@@ -182,9 +194,28 @@ final class MirrorTransaction {
                     try ledger.queuePairDeletion(rival)
                 }
             }
-            let recordName = settings.platform.timeOrderedUUID().spelled
-            try ledger.addPair(pair, named: recordName, isUploaded: false)
+            let target = members[ExactName(other)]?.target
+            try ledger.addPair(
+                pair, named: newName(of: pair, at: end, row, target), isUploaded: false)
         }
+    }
+
+    /// The name of a pair that came to be since the last look at the history goes by the list of
+    /// its leading end, or by the other's where that was not edited.
+    private func newName(
+        of pair: JoinRecord, at end: PairCatalog.End, _ row: RowID, _ target: RowID?
+    ) -> String {
+        let kind = end.kind
+        let (first, second) = end.isFirst ? (row, target) : (target, row)
+        let leading = first.flatMap { lists?.moment(of: kind.first.name, $0) }
+        let other = kind.second.flatMap { inverse in
+            second.flatMap { lists?.moment(of: inverse.name, $0) }
+        }
+        let both = [leading, other].compactMap { $0 }
+        let saved =
+            kind.isReflexive ? both.min { $0.transaction < $1.transaction } : both.first
+        guard let saved else { return settings.platform.timeOrderedUUID().spelled }
+        return naming.recordName(of: pair, isReflexive: kind.isReflexive, saved: saved)
     }
 
     private func compareOrder(

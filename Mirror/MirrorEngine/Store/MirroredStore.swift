@@ -414,7 +414,10 @@ public final class MirroredStore: Sendable {
             try makeLedger(mirror)
             try mirror.ledger.set(.lastError, to: SQLiteValue(error))
             try mirror.ledger.set(.retryAt, to: SQLiteValue(retryAt))
-            if error == nil { try mirror.ledger.set(.lastRound, to: SQLiteValue(now)) }
+            if error == nil {
+                try mirror.ledger.set(.lastRound, to: SQLiteValue(now))
+                try mirror.ledger.forgetFormerEdits()
+            }
             try mirror.ledger.set(.hold, to: .null)
             try mirror.ledger.noteWaiting()
             try mirror.ledger.spreadBatches()

@@ -20,6 +20,8 @@ struct ModelChange {
     /// Those that a handler of a staged migration changed.
     private var computed: [RowID: Set<String>] = [:]
     private static let pageMax = 400
+    /// What was changed in another file, which this one was made of.
+    private var editedBefore: [RowID: FormerEdit] = [:]
 
     init(mirror: MirrorTransaction, former: ModelCatalog?) throws {
         self.mirror = mirror
@@ -31,6 +33,12 @@ struct ModelChange {
 
     mutating func run() throws {
         try LedgerNames(mirror: mirror, former: former).rename()
+        let unseen = try UnseenHistory(mirror)
+        editedBefore = unseen.former
+        mirror.lists = unseen.lists
+        defer { mirror.lists = nil }
+        // Before anything asks for the name of an object that was made and not looked at.
+        try mirror.nameInsertions(in: unseen)
         try noteUnseenEdits()
         try putOrphansAside()
         try putUnknownPairsAside()
@@ -56,9 +64,7 @@ struct ModelChange {
     private mutating func noteUnseenEdits() throws {
         let edits = try mirror.ledger.takeUnseenEdits(without: RecordNames.importAuthor)
         for edit in edits {
-            guard let layout = mirror.mapping.layout.entity(edit.row.entity) else { continue }
-            edited[edit.row, default: []].formUnion(
-                edit.property.map { [$0] } ?? layout.entity.properties.map(\.name))
+            guard mirror.mapping.layout.entity(edit.row.entity) != nil else { continue }
             let timed = mirror.settings.timedProperties(
                 of: edit.row.entity, among: edit.property.map { [$0] })
             guard !timed.isEmpty, try mirror.store.row(edit.row) != nil else { continue }
@@ -113,6 +119,7 @@ struct ModelChange {
         else { return }
         let layout = try mirror.layout(of: entry.row)
         let local = try mirror.state(of: row, named: entry.recordName)
+        try keepFormerEdit(of: entry, local, layout)
         var merged = local
         if let known = try knownRecord(of: entry) {
             merged = try adopt(known, local: local, entry, layout)
@@ -133,6 +140,37 @@ struct ModelChange {
             try importing.flush()
             try mirror.comparePairs(of: entry.row)
         }
+    }
+
+    /// Keeps which of an object's differences from its base wait for export without the migration,
+    /// where that is not all: a copy of the store may have sent them.
+    private func keepFormerEdit(
+        of entry: RecordEntry, _ local: ObjectState, _ layout: EntityLayout
+    ) throws {
+        let base = entry.base.flatMap { $0.deleted ? nil : $0 }
+        let before = editedBefore[entry.row]
+        let names = (edited[entry.row] ?? []).union(before?.properties ?? [])
+        let changed = local.changes(
+            from: base.map { mirror.mapping.agreedState(of: $0, entity: layout).adopting(local) })
+        let sent = changed.filter { slot in
+            if names.contains(String(slot.name(in: layout).prefix { $0 != "." })) { return true }
+            return entry.needsUpload && wasSent(slot, local, upon: base, layout)
+        }
+        let isAll = sent.count == changed.count && base != nil && before?.saved == nil
+        guard !sent.isEmpty, !isAll else { return }
+        let keys = sent.map { mirror.mapping.keys.property($0.name(in: layout), of: layout.name) }
+        try mirror.ledger.keepFormerEdit(
+            FormerEdit(properties: Set(keys), saved: before?.saved), of: entry.recordName)
+    }
+
+    /// Whether the former version would have sent a difference: one in a property that it had, and
+    /// not that a default which it may not have had is away.
+    private func wasSent(
+        _ slot: PropertySlot, _ local: ObjectState, upon base: Record?, _ layout: EntityLayout
+    ) -> Bool {
+        guard former == nil || wasKnown(slot, of: layout) else { return false }
+        guard case .attribute(let index) = slot, local.attributes[index].isNull else { return true }
+        return base.map { mirror.mapping.isWritten(slot, of: layout, in: $0) } ?? false
     }
 
     /// Lets the contents of assets be fetched that nobody here knew before: the base says nothing
@@ -263,6 +301,7 @@ struct ModelChange {
             let name = slot.name(in: layout)
             let top = String(name.prefix { $0 != "." })
             guard edited[entry.row]?.contains(top) != true,
+                editedBefore[entry.row]?.properties.contains(top) != true,
                 !entry.needsUpload || computed[entry.row]?.contains(top) == true
             else { continue }
             try mirror.ledger.noteComputed(

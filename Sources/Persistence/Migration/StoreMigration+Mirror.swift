@@ -45,8 +45,8 @@ extension StoreMigration {
                     for name in names {
                         try body(
                             UnseenEdit(
-                                row: change.id, property: name, date: transaction.date,
-                                author: transaction.author))
+                                row: change.id, property: name, transaction: transaction.number,
+                                date: transaction.date, author: transaction.author))
                     }
                 }
             }

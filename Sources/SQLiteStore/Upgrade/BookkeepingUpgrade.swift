@@ -11,6 +11,8 @@ struct BookkeepingUpgrade {
 
     func run() throws {
         try renameUnseenEdits()
+        try renameCounters()
+        try keepFormerRows()
         try moveReferences()
         try moveHistory()
         try rewriteKeys()
@@ -47,11 +49,59 @@ struct BookkeepingUpgrade {
 
     private func renameUnseenEdits() throws {
         try UnseenEdits(connection: connection).rename { entity, name in
-            let path = name.split(separator: ".", maxSplits: 1)
-            guard let top = path.first else { return nil }
-            return plan.move(from: entity)?.match.name(ofFormer: String(top)).map {
-                ([$0] + path.dropFirst().map(String.init)).joined(separator: ".")
-            }
+            plan.move(from: entity).flatMap { presentName(of: name, $0) }
+        }
+    }
+
+    /// What was counted in a column, and has no name yet, was counted in the column that it is now.
+    private func renameCounters() throws {
+        let table = "ADIPTYCHCOUNTLOG"
+        guard try !HistoryTables.columns(of: table, connection).isEmpty else { return }
+        for row in try connection.rows("SELECT DISTINCT ZENTITYID, ZCOLUMN FROM \(table)") {
+            guard let entity = row[0].int64, let column = row[1].string,
+                let move = plan.move(from: Int32(truncatingIfNeeded: entity))
+            else { continue }
+            let present = newColumn(of: column, move)
+            // In two steps, as for unseen edits.
+            try connection.run(
+                "UPDATE \(table) SET ZCOLUMN = '=' || ? WHERE ZENTITYID = ? AND ZCOLUMN = ?",
+                [.text(present ?? ""), row[0], row[1]])
+        }
+        try connection.run(
+            "UPDATE \(table) SET ZCOLUMN = substr(ZCOLUMN, 2) WHERE ZCOLUMN GLOB '=*'")
+    }
+
+    private func newColumn(of column: String, _ move: EntityMove) -> String? {
+        guard let slot = move.oldColumns.attributes.firstIndex(where: { $0.name == column }),
+            let name = presentName(of: move.old.attributes[slot].name, move),
+            let present = move.new.attributeSlot(name)
+        else { return nil }
+        return move.newColumns.attributes[present].name
+    }
+
+    /// A property of an old entity, or an element of a composite, by its name now.
+    private func presentName(of name: String, _ move: EntityMove) -> String? {
+        let path = name.split(separator: ".", maxSplits: 1)
+        guard let top = path.first else { return nil }
+        return move.match.name(ofFormer: String(top)).map {
+            ([$0] + path.dropFirst().map(String.init)).joined(separator: ".")
+        }
+    }
+
+    /// A mirror that has not looked yet names new objects and counts by the numbers of then.
+    private func keepFormerRows() throws {
+        guard try MirrorTables.exist(in: connection),
+            let last = try MirrorTables.seenTransaction(in: connection)
+        else { return }
+        let moved = moved.map(\.old.number)
+        if !moved.isEmpty { try FormerRows(connection: connection).note(moved, after: last) }
+    }
+
+    /// The entities whose rows are called otherwise now.
+    private var moved: [EntityMove] {
+        plan.moves.filter {
+            $0.old.number != $0.new.number
+                || plan.offset(from: $0.old.number, to: $0.new.number) != 0
         }
     }
 
@@ -71,10 +121,7 @@ struct BookkeepingUpgrade {
         if let goneList {
             try connection.run("DELETE FROM \(table) WHERE \(column) IN (\(goneList))")
         }
-        let moved = plan.moves.filter {
-            $0.old.number != $0.new.number
-                || plan.offset(from: $0.old.number, to: $0.new.number) != 0
-        }
+        let moved = moved
         guard !moved.isEmpty else { return }
         // Where a table is unique in its rows, in two steps, by way of negative numbers: a line
         // must not get the numbers of one that is still to move.

@@ -12,6 +12,8 @@ internal import Stores
 /// to compare every row, and when edits were made that it has not looked at (`UnseenEdits`).
 struct MirrorTables {
     let source: Connection
+    /// That of the store in it.
+    let identifier: String
     let destination: Connection
     /// What the entities that were taken along have become, by their former names.
     let entities: [String: String]
@@ -28,7 +30,7 @@ struct MirrorTables {
     private static let originKey = "DiptychOriginalIdentifier"
     /// Tables of what the old file alone needs, or that are made anew.
     private static let tablesLeft =
-        [HistoryConsumers.table, UnseenEdits.table, DeferredWork.table]
+        [HistoryConsumers.table, UnseenEdits.table, FormerRows.table, DeferredWork.table]
         .map { "'\($0)'" }.joined(separator: ", ")
     private static let systemNumbers = "Z_ENT > 17000 AND Z_ENT < 18000"
 
@@ -56,7 +58,8 @@ struct MirrorTables {
         return Int(clamping: count?.int64 ?? 0)
     }
 
-    /// Tells the mirror of a copy by which identifier it named what it did before.
+    /// Tells the mirror of a copy, or of a file that was made of another, by which identifier it
+    /// named what it did before.
     static func keepName(_ identifier: String, in connection: Connection) throws {
         try connection.run(
             "INSERT INTO ANSCKMETADATAENTRY (Z_ENT, Z_OPT, ZKEY, ZSTRINGVALUE) "
@@ -66,7 +69,7 @@ struct MirrorTables {
     }
 
     /// The last transaction that the mirror has looked at.
-    private static func seenTransaction(in connection: Connection) throws -> Int64? {
+    static func seenTransaction(in connection: Connection) throws -> Int64? {
         try connection.value(
             "SELECT ZINTEGERVALUE FROM ANSCKMETADATAENTRY WHERE ZKEY = ?", [.text(historyKey)]
         )?.int64
@@ -104,6 +107,7 @@ struct MirrorTables {
             try destination.script(sql)
             try copyRows(of: name)
         }
+        try Self.keepName(identifier, in: destination)
         try letGoOfRows()
         let indexes = try source.rows(
             "SELECT sql FROM sqlite_master WHERE type = 'index' AND sql NOT NULL AND "
@@ -205,8 +209,39 @@ struct MirrorTables {
         let token = try Self.seenTransaction(in: source)
         let wasHandedOn = try old.exist
         if wasHandedOn { try old.forEach { try add($0, to: new) } }
+        try noteWaiting(in: new)
         guard let last = token ?? (wasHandedOn ? 0 : nil) else { return }
         try history.edits(last) { try add($0, to: new) }
+        try handOnNames(after: last)
+    }
+
+    /// Of what was looked at and waits for export only the last transaction is known.
+    private func noteWaiting(in edits: UnseenEdits) throws {
+        guard try HistoryTables.areInUse(source) else { return }
+        try source.forEachRow(
+            "SELECT m.ZENTITYID, m.ZENTITYPK, t.Z_PK, t.ZTIMESTAMP FROM \(Self.lines) m "
+                + "JOIN ATRANSACTION t ON t.Z_PK = m.ZPENDINGEXPORTTRANSACTIONNUMBER "
+                + "WHERE m.ZNEEDSUPLOAD = 1"
+        ) { line in
+            let entity = Int32(truncatingIfNeeded: line.int64(at: 0))
+            let edit = UnseenEdit(
+                row: RowID(entity: entity, key: line.int64(at: 1)), property: nil,
+                transaction: line.int64(at: 2),
+                date: Date(timeIntervalSinceReferenceDate: line.double(at: 3)), author: nil)
+            try edits.add(edit, named: "")
+        }
+    }
+
+    /// What was inserted is named by the mirror as it was called in the file where that was done.
+    private func handOnNames(after last: Int64) throws {
+        let (old, new) = (FormerRows(connection: source), FormerRows(connection: destination))
+        try new.prepare()
+        let hasFormer = try old.exist
+        if hasFormer { try old.forEachInsertion(new.add) }
+        try history.edits(last) { edit in
+            guard edit.property == nil, edit.author != Self.author else { return }
+            try new.add(edit, of: hasFormer ? old.former(of: edit.row) : edit.row)
+        }
     }
 
     private func add(_ edit: UnseenEdit, to edits: UnseenEdits) throws {

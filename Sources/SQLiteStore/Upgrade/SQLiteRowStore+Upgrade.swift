@@ -55,9 +55,10 @@ extension SQLiteRowStore {
         try StoreError.mapping(path: new.path) {
             let reading = try old.openForReading()
             guard try MirrorTables.exist(in: reading) else { return }
+            let metadata = try StoreMetadata(reading: reading, path: old.path)
             try MirrorTables(
-                source: reading, destination: new.open(), entities: entities, history: history,
-                faults: platform.faults
+                source: reading, identifier: metadata.identifier, destination: new.open(),
+                entities: entities, history: history, faults: platform.faults
             ).handOn(rows: rows)
         }
     }

@@ -8,12 +8,17 @@ package struct UnseenEdit: Sendable {
     package var row: RowID
     /// Its name in the old version of the model; nil for all properties of an object that was made.
     package var property: String?
+    /// The transaction in the old history; nil where an older version of this library kept none.
+    package var transaction: Int64?
     package var date: Date
     package var author: String?
 
-    package init(row: RowID, property: String?, date: Date, author: String?) {
+    package init(
+        row: RowID, property: String?, transaction: Int64?, date: Date, author: String?
+    ) {
         self.row = row
         self.property = property
+        self.transaction = transaction
         self.date = date
         self.author = author
     }
@@ -50,20 +55,23 @@ struct UnseenEdits {
     func prepare() throws {
         try connection.script(
             "CREATE TABLE IF NOT EXISTS \(Self.table) (Z_PK INTEGER PRIMARY KEY, "
-                + "ZENTITYID INTEGER, ZENTITYPK INTEGER, ZPROPERTY VARCHAR, ZDATE TIMESTAMP, "
-                + "ZAUTHOR VARCHAR)")
+                + "ZENTITYID INTEGER, ZENTITYPK INTEGER, ZPROPERTY VARCHAR, "
+                + "ZTRANSACTION INTEGER, ZDATE TIMESTAMP, ZAUTHOR VARCHAR)")
     }
 
     func forEach(_ body: (UnseenEdit) throws -> Void) throws {
+        let columns = try HistoryTables.columns(of: Self.table, connection)
+        let transaction = columns.contains("ZTRANSACTION") ? "ZTRANSACTION" : "NULL"
         try connection.forEachRow(
-            "SELECT ZENTITYID, ZENTITYPK, ZPROPERTY, ZDATE, ZAUTHOR FROM \(Self.table) "
-                + "ORDER BY Z_PK"
+            "SELECT ZENTITYID, ZENTITYPK, ZPROPERTY, ZDATE, ZAUTHOR, \(transaction) "
+                + "FROM \(Self.table) ORDER BY Z_PK"
         ) { row in
             try body(
                 UnseenEdit(
                     row: RowID(
                         entity: Int32(truncatingIfNeeded: row.int64(at: 0)), key: row.int64(at: 1)),
                     property: row.text(at: 2),
+                    transaction: row.value(at: 5).int64,
                     date: Date(timeIntervalSinceReferenceDate: row.double(at: 3)),
                     author: row.text(at: 4)))
         }
@@ -72,10 +80,12 @@ struct UnseenEdits {
     /// Writes an edit down for what came of its row, as `temp.moved` knows it.
     func add(_ edit: UnseenEdit, named property: String?) throws {
         try connection.run(
-            "INSERT INTO \(Self.table) (ZENTITYID, ZENTITYPK, ZPROPERTY, ZDATE, ZAUTHOR) "
-                + "SELECT newEntity, newKey, ?, ?, ? FROM temp.moved WHERE entity = ? AND key = ?",
+            "INSERT INTO \(Self.table) (ZENTITYID, ZENTITYPK, ZPROPERTY, ZTRANSACTION, ZDATE, "
+                + "ZAUTHOR) SELECT newEntity, newKey, ?, ?, ?, ? FROM temp.moved "
+                + "WHERE entity = ? AND key = ?",
             [
-                SQLiteValue(property), SQLiteValue(edit.date), SQLiteValue(edit.author),
+                SQLiteValue(property), SQLiteValue(edit.transaction), SQLiteValue(edit.date),
+                SQLiteValue(edit.author),
                 .integer(Int64(edit.row.entity)), .integer(edit.row.key),
             ])
     }

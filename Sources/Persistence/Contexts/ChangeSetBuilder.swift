@@ -133,7 +133,7 @@ final class ChangeSetBuilder {
             let isOneToMany = relationship.inverseRelationship.map { !$0.isToMany } ?? false
             var change = ToManyChange(owner: owner, slot: slot)
             if !isOneToMany && relationship.writesJoinRows {
-                change.added = try lasting(members.added, of: object, slot)
+                change.added = try lasting(members.addedInOrder, of: object, slot)
                     .compactMap { try link($0.id, from: object) }
                 for link in change.added { note(link, of: relationship) }
                 change.removed = members.removed.compactMap { $0.id.reservedRow }
@@ -142,9 +142,11 @@ final class ChangeSetBuilder {
                 change.order = try lasting(members.sequence, of: object, slot)
                     .compactMap { try link($0.id, from: object)?.target }
             }
-            guard !change.added.isEmpty || !change.removed.isEmpty || change.order != nil else {
-                continue
+            if members.isOrdered && !members.isLoaded && members.added.count > 1 {
+                change.appended = try lasting(members.addedInOrder, of: object, slot)
+                    .compactMap { try link($0.id, from: object)?.target }
             }
+            guard !change.isEmpty else { continue }
             changes.toManys.append(change)
         }
     }
@@ -164,6 +166,12 @@ final class ChangeSetBuilder {
                 [NSAffectedObjectsErrorKey: [object]])
         }
         return Link(row)
+    }
+}
+
+extension ToManyChange {
+    fileprivate var isEmpty: Bool {
+        added.isEmpty && removed.isEmpty && order == nil && appended.isEmpty
     }
 }
 

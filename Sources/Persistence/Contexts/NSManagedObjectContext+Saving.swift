@@ -217,7 +217,7 @@ extension NSManagedObject {
             case .toOne(let index): toOnes[index] = child.toOnes[index]
             case .toMany(let index):
                 for member in child.toManys[index].removed { toManys[index].remove(member) }
-                for member in child.toManys[index].added { toManys[index].add(member) }
+                for member in child.toManys[index].addedInOrder { toManys[index].add(member) }
                 if child.toManys[index].isOrdered && child.toManys[index].isLoaded {
                     load(index)
                     toManys[index].reorder(child.toManys[index].sequence)

@@ -41,6 +41,11 @@ struct ToManyMembers {
     var all: [Reference] { isOrdered ? sequence : listed?.members ?? Array(distinct ?? []) }
     var count: Int { listed?.members.count ?? distinct?.count ?? 0 }
 
+    /// What was added: in the order in which it stands here, where ordered.
+    var addedInOrder: [Reference] {
+        isOrdered ? sequence.filter(added.contains) : Array(added)
+    }
+
     /// The members, in no order; nil until the stored ones were read. Cost: O(members) where
     /// nothing was changed yet.
     var current: Set<Reference>? { listed.map { Set($0.members) } ?? distinct }

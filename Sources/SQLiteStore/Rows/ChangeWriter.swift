@@ -45,6 +45,9 @@ final class ChangeWriter {
         guard conflicts.isEmpty else { throw SaveConflicts(conflicts) }
         try insert(changes.inserts, areCopies: changes.areCopies, &outcome)
         for change in changes.toManys { try toManys.write(change) }
+        for change in changes.toManys where change.appended.count > 1 {
+            try toManys.arrange(change)
+        }
         let cleared = try clearLinks(to: graves, changes, &outcome)
         outcome.transactionNumber = try writeHistory(of: changes, cleared: cleared, graves: graves)
         return outcome

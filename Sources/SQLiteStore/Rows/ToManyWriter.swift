@@ -148,6 +148,47 @@ final class ToManyWriter {
         last.removeAll()
     }
 
+    // MARK: Members that came without an order of all
+
+    /// Gives the members that came their places at the end, in the order of the change. Called once
+    /// all rows and pairs are written: those of the members may have come first.
+    ///
+    /// Cost: one look at each; they are mostly written in their order.
+    func arrange(_ change: ToManyChange) throws {
+        guard let columns = schema.columns(of: change.owner.entity) else { return }
+        switch columns.toManys[change.slot] {
+        case .absent: return
+        case .inverse(let place), .owned(let place):
+            try arrange(
+                change, table: place.table, order: place.order, owner: place.key, member: "Z_PK")
+        case .join(let side):
+            try arrange(
+                change, table: side.table, order: side.order, owner: side.owner,
+                member: side.member)
+        }
+    }
+
+    private func arrange(
+        _ change: ToManyChange, table: String, order: String?, owner: String, member: String
+    ) throws {
+        guard let order else { return }
+        let here = "WHERE \(owner) = ? AND \(member) = ?"
+        let key = SQLiteValue.integer(change.owner.key)
+        let places = try change.appended.compactMap { member in
+            try connection.value(
+                "SELECT \(order) FROM \(table) \(here)", [key, .integer(member.key)]
+            )?.int64
+        }
+        guard zip(places, places.dropFirst()).contains(where: >=) else { return }
+        for member in change.appended {
+            let next = try nextOrder(
+                table: table, order: order, owner: owner, key: change.owner.key)
+            try connection.run(
+                "UPDATE \(table) SET \(order) = ? \(here)",
+                [.integer(next), key, .integer(member.key)])
+        }
+    }
+
     // MARK: Join tables
 
     private func write(_ change: ToManyChange, in side: JoinSide) throws {

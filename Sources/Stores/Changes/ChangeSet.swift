@@ -79,6 +79,9 @@ public struct ToManyChange: Sendable {
     public var removed: [RowID] = []
     /// For ordered relationships: all members in their new order. The store chooses the order keys.
     public var order: [RowID]?
+    /// For ordered relationships whose order is not given: those that come, in the order in which
+    /// they take their places at the end, whosever rows and pairs bring them.
+    public var appended: [RowID] = []
 
     /// A change of nothing yet.
     public init(owner: RowID, slot: Int) {

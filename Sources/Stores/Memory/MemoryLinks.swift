@@ -161,6 +161,24 @@ struct MemoryLinks {
         return places
     }
 
+    /// Gives the members that came their places at the end, in the order of the change; returns the
+    /// order keys that belong into their own links. Called once all members are there.
+    mutating func arrange(_ change: ToManyChange) -> [Place] {
+        guard let entity = layout.entity(change.owner.entity) else { return [] }
+        let relationship = entity.toManys[change.slot]
+        let collection = Collection(owner: change.owner, slot: change.slot)
+        let members = change.appended.filter { collections[collection]?[$0] != nil }
+        let keys = members.map { (collections[collection]?[$0] ?? nil) ?? .max }
+        guard zip(keys, keys.dropFirst()).contains(where: >=) else { return [] }
+        let back = relationship.inverseRelationship.flatMap { $0.isToMany ? nil : $0.name }
+        return members.compactMap { member in
+            let key = nextKey(in: collection)
+            collections[collection]?.put(member, at: key)
+            return back.flatMap { layout.entity(member.entity)?.toOneSlot($0) }
+                .map { Place(member: member, slot: $0, orderKey: key) }
+        }
+    }
+
     private func nextKey(in collection: Collection) -> Int64 {
         collections[collection, default: Members()].nextKey
     }

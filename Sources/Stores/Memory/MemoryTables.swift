@@ -78,6 +78,9 @@ struct MemoryTables {
         for change in changes.toManys {
             for moved in links.apply(change) { setOrderKey(moved) }
         }
+        for change in changes.toManys where change.appended.count > 1 {
+            for moved in links.arrange(change) { setOrderKey(moved) }
+        }
         clearLinks(to: changes.deletes.map(\.id), &outcome)
         outcome.derivedValues = derivations.values(after: changes, in: self, now: now)
         for (id, values) in outcome.derivedValues {

@@ -13,6 +13,7 @@ extension NSManagedObjectContext {
     final func prepareSave(validating: Bool) throws -> EventObjects {
         propagateDeletions()
         let event = postEvent()
+        letMovedDeletionsFollow()
         try settle(pending.objects, validating: validating)
         try checkWatched()
         return event

@@ -47,9 +47,10 @@ extension NSManagedObject {
         letEndsFollow(from: shown, but: others)
     }
 
-    /// Once the object shows its row: what its changes, or its deletion, did to others, they do to
-    /// those that the row leads to by now.
+    /// Once the object shows another row: what its changes did to others, they do to those that
+    /// the row leads to by now. A deletion does so when it is saved: until then it may be undone,
+    /// and to read anew is nothing that can be.
     final func settleUponRow() {
-        if isDeleted { followRow() } else { _ = letGoOfRivals() }
+        if isDeleted { context?.pending.moved.append(self) } else { _ = letGoOfRivals() }
     }
 }

@@ -89,8 +89,10 @@ extension NSManagedObjectContext {
         do {
             let known = object.identity.flatMap { readAhead.takeRow(of: $0) }
             guard let found = try known ?? storedSnapshot(of: object) else { return }
+            // What a parent has tells no version.
+            let isNews = RefetchedObject(object: object, row: found).isNews || parent != nil
             object.show(stored: found)
-            object.settleUponRow()
+            if isNews || !object.isDeleted { object.settleUponRow() }
             object.awake(fromSnapshotEvents: .refresh)
         } catch {
             pending.failure = error

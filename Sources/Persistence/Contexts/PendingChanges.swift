@@ -16,6 +16,8 @@ struct PendingChanges {
     let awakening = AwakeningState()
     /// Deleted objects whose delete rules were not applied yet.
     var unpropagated: [NSManagedObject] = []
+    /// Deleted objects that were shown other rows since: the next save lets their rules follow.
+    var moved: [NSManagedObject] = []
     /// Objects whose rows the next save compares with what was read.
     var watched: [NSManagedObject] = []
     /// Stored members that to-manys were read without.
@@ -50,6 +52,7 @@ struct PendingChanges {
         failure = nil
         postponed = []
         unpropagated = []
+        moved = []
         watched = []
     }
 

@@ -62,16 +62,35 @@ extension NSManagedObject {
     /// Has the rules of a deletion applied once more, to what the object's row leads to by now.
     final func followRow() {
         guard isDeleted, let context else { return }
-        // Its own links were let go of when it was deleted, but for those that a rule leaves as
-        // they are; and the cascade that deleted it took one away.
         if !isFault, let stored = snapshot?.toOnes {
             for (slot, relationship) in shape.layout.toOnes.enumerated()
-            where ![.denyDeleteRule, .noActionDeleteRule].contains(relationship.deleteRule) {
-                observing { toOnes[slot] = stored[slot] }
+            where toOnes[slot] !== stored[slot]
+                && ![.denyDeleteRule, .noActionDeleteRule].contains(relationship.deleteRule)
+            {
+                follow(stored[slot], at: slot)
             }
         }
         for slot in toManys.indices { toManys[slot].unloadOrder() }
         context.pending.unpropagated.append(self)
+    }
+
+    /// Follows one link of the row that this object has not.
+    ///
+    /// Where the cascade that deleted it took the link away, the rules see it again. Else the
+    /// program changed it before it deleted the object, and its rules see what it made of it: whom
+    /// the row leads to by now only lets go.
+    private func follow(_ stored: NSManagedObjectID?, at slot: Int) {
+        let inverse = shape.layout.toOnes[slot].inverseRelationship
+        if toOnes[slot] == nil, state.contains(.cascaded),
+            inverse?.deleteRule == .cascadeDeleteRule
+        {
+            observing { toOnes[slot] = stored }
+        } else if let inverse, !inverse.isToMany, let other = stored.flatMap(related),
+            !other.isDeleted
+        {
+            other.meetRow(of: self, by: inverse.name)
+            other.unlink(self, from: inverse.name)
+        }
     }
 
     /// Reads the row anew where a stored link of `object` leads here that this object does not know
@@ -103,6 +122,17 @@ extension NSManagedObject {
 }
 
 extension NSManagedObjectContext {
+    /// Lets the rules of deletions follow rows that their objects were shown meanwhile. The program
+    /// did not do it, so it cannot be undone.
+    final func letMovedDeletionsFollow() {
+        guard !pending.moved.isEmpty else { return }
+        let moved = pending.moved
+        pending.moved = []
+        for object in moved where object.context === self { object.followRow() }
+        propagateDeletions()
+        postEvent(isUndoable: false)
+    }
+
     /// Applies delete rules anew where a policy decided: a deletion that goes on takes what came to
     /// its object in the store meanwhile, and a row that stays leads to nothing that goes.
     ///

@@ -9,7 +9,7 @@ extension NSManagedObjectContext {
         if QueueGuard.isOn { checkQueue() }
         guard owns(object) else { return }
         if object.isDeleted {
-            object.state.remove(.cascaded)
+            object.state.subtract([.cascaded, .foundGone])
             return object.prepareForDeletion()
         }
         guard mark(object) else { return }
@@ -36,7 +36,7 @@ extension NSManagedObjectContext {
         }
         object.prepareForDeletion()
         object.state.insert(.deleted)
-        object.state.remove(.cascaded)
+        object.state.subtract([.cascaded, .foundGone])
         pending.list(object)
         pending.note(.deletedNow, of: object)
         scheduleProcessing()

@@ -41,8 +41,9 @@ extension NSManagedObjectContext {
     static let mergeCountMax = 20_000
 
     /// Takes in what was saved elsewhere.
-    final func merge(_ changes: SavedIDs, relaxed: Bool = false) {
-        guard !changes.isEmpty else { return }
+    final func merge(_ told: SavedIDs, relaxed: Bool = false) {
+        guard !told.isEmpty else { return }
+        let changes = told.present(in: self)
         // What the program changed before is an event of its own, which can be undone.
         postEvent()
         readAhead.forgetRows()
@@ -84,7 +85,7 @@ extension NSManagedObjectContext {
         object.state.subtract([.inserted, .updated])
         dropPostponed(of: object)
         object.outliveRow()
-        object.state.insert(.deleted)
+        object.state.insert([.deleted, .foundGone])
         pending.list(object)
         pending.note(.deletedNow, of: object)
         takeOutOfKnown(object)
@@ -120,6 +121,7 @@ extension NSManagedObjectContext {
     ) -> Bool {
         guard let object = registry.object(id), !object.isInserted else { return false }
         guard !object.isDeleted else {
+            if object.state.contains(.foundGone) { return showReturned(object) }
             // Left as it is, unless its deletion is taken back.
             object.state.insert(.outdated)
             return false
@@ -140,6 +142,19 @@ extension NSManagedObjectContext {
             // Read when it is looked at; a changed object finds its conflict when it is saved.
             if object.hasChanges { pending.failure = error } else { object.turnIntoFault() }
         }
+        return true
+    }
+
+    /// Shows an object again that counted as deleted since its row was gone, where the row is back.
+    /// Returns whether it is.
+    private func showReturned(_ object: NSManagedObject) -> Bool {
+        guard let found = try? storedSnapshot(of: object) else { return false }
+        object.state.subtract([.deleted, .inaccessible, .foundGone, .outdated])
+        object.observing {
+            object.turnIntoFault()
+            object.snapshot = found
+        }
+        pending.note(.insertedNow, of: object)
         return true
     }
 
@@ -253,6 +268,32 @@ private struct MergedIDs {
 }
 
 extension SavedIDs {
+    /// The same changes as a context is to take them in: what is told to be deleted, but is in its
+    /// store, came back since, and counts as updated. A child believes its parent.
+    ///
+    /// Cost: one search by key for each deletion. Stores that name their rows themselves are not
+    /// asked: what they have is theirs to know.
+    fileprivate func present(in context: NSManagedObjectContext) -> SavedIDs {
+        guard !deleted.isEmpty, context.parent == nil,
+            let coordinator = context.persistentStoreCoordinator
+        else { return self }
+        var changes = self
+        for store in coordinator.persistentStores where !store.namesRowsItself {
+            let rows = deleted.filter { $0.isOf(store) }.compactMap(\.rowID)
+            // Where it cannot be read, what is told counts.
+            guard !rows.isEmpty, let found = try? store.rowStore.present(among: rows) else {
+                continue
+            }
+            guard !found.isEmpty else { continue }
+            let isBack = { (id: NSManagedObjectID) in
+                id.isOf(store) && id.rowID.map(found.contains) == true
+            }
+            changes.deleted.removeAll(where: isBack)
+            changes.updated += deleted.filter(isBack)
+        }
+        return changes
+    }
+
     var userInfo: [AnyHashable: Any] {
         [
             NSInsertedObjectIDsKey: Set(inserted),

@@ -104,7 +104,7 @@ extension NSManagedObjectContext {
             pending.failure = PersistenceErrors.missingObject(object.objectID)
             return
         }
-        object.state.insert(.deleted)
+        object.state.insert([.deleted, .foundGone])
         pending.gone.append(object.objectID)
         pending.note(.deletedNow, of: object)
     }

@@ -26,6 +26,9 @@ struct ObjectState: OptionSet {
     /// Somebody else changed its row while it was deleted here; says nothing of what is not.
     static let outdated = ObjectState(rawValue: 131072)
 
+    /// Counts as deleted since its row was gone, not by the program; says nothing of what is not.
+    static let foundGone = ObjectState(rawValue: 262144)
+
     // Since the last ObjectsDidChange notification:
     static let insertedNow = ObjectState(rawValue: 256)
     static let updatedNow = ObjectState(rawValue: 512)

@@ -224,6 +224,19 @@ extension NSManagedObject {
         toManys[index].change(since: base?.toManys[index])
     }
 
+    /// The order that the event began with of members that were not read then, so that those who
+    /// left find their places again; nil where they need none. Reads the members.
+    private func unreadOrder(_ index: Int, with removed: Set<Reference>) -> [Reference]? {
+        let relationship = shape.layout.toManys[index]
+        var base = eventBase?.toManys[index] ?? ToManyMembers(isOrdered: relationship.isOrdered)
+        guard base.isOrdered, !base.isLoaded, let context, let id = identity, !isInserted,
+            let found = try? context.source?.members(of: id, toMany: index)
+        else { return nil }
+        let stored = found.map(Reference.init)
+        base.load(stored, hiding: context.hide(stored, of: self, index).subtracting(removed))
+        return base.all
+    }
+
     /// What takes the object's values back to those that the present event began with.
     final func changeOfEvent() -> ObjectChange {
         var change = ObjectChange()
@@ -242,7 +255,10 @@ extension NSManagedObject {
             if toOnes[index] !== old { change.toOnes.append((index, old)) }
         }
         for index in toManys.indices {
-            let members = memberChange(index, since: eventBase)
+            var members = memberChange(index, since: eventBase)
+            if members.order == nil, !members.removed.isEmpty {
+                members.order = unreadOrder(index, with: members.removed)
+            }
             if !members.isEmpty { change.toManys.append((index, members)) }
         }
         if let eventBase {

@@ -26,6 +26,9 @@ struct ToManyMembers {
     private(set) var added: Set<Reference> = []
     private(set) var removed: Set<Reference> = []
     private(set) var isReordered = false
+    /// The order before the first change, of ordered relationships; nil where nothing tells it, and
+    /// while `sequence` is it.
+    private var formerOrder: [Reference]?
     /// The members' objects, once they were asked for.
     private(set) var held: HeldMembers?
 
@@ -62,7 +65,21 @@ struct ToManyMembers {
         self.listed = nil
     }
 
-    private mutating func keep(_ members: Set<Reference>?) { (distinct, listed) = (members, nil) }
+    private mutating func keep(_ members: Set<Reference>?) {
+        (distinct, listed) = (members, nil)
+        formerOrder = nil
+    }
+
+    /// Keeps the order that the first change finds.
+    private mutating func noteOrder() {
+        if isOrdered, isLoaded, !isChanged { formerOrder = sequence }
+    }
+
+    /// An order that is the former one again is no change.
+    private mutating func settleOrder() {
+        guard isReordered, added.isEmpty, removed.isEmpty, formerOrder == sequence else { return }
+        isReordered = false
+    }
 
     /// Takes the stored members, but for hidden ones, and applies what was changed meanwhile.
     mutating func load(_ stored: [Reference], hiding hidden: Set<Reference> = []) {
@@ -83,6 +100,7 @@ struct ToManyMembers {
                 stored.filter { !absent.contains($0) } + sequence.filter { added.contains($0) }
         }
         keep(members)
+        if isOrdered, hidden.isSubset(of: removed) { formerOrder = stored }
     }
 
     /// Takes what is stored by now below an order that was changed: members that came go to the end
@@ -99,20 +117,20 @@ struct ToManyMembers {
         guard mayAdd(member) else { return false }
         held = nil
         settle()
-        if removed.remove(member) == nil {
-            added.insert(member)
-        } else if isOrdered {
-            isReordered = true
-        }
+        noteOrder()
+        let isBack = removed.remove(member) != nil
+        if !isBack { added.insert(member) }
         guard distinct != nil else {
-            if isOrdered { sequence.append(member) }
+            // One that is back has its stored place.
+            if isOrdered && !isBack { sequence.append(member) }
             return true
         }
         distinct?.insert(member)
         if isOrdered {
             let end = sequence.count
             sequence.insert(member, at: min(max(index ?? end, 0), end))
-            if let index, index < end { isReordered = true }
+            if isBack || index.map({ $0 < end }) == true { isReordered = true }
+            settleOrder()
         }
         return true
     }
@@ -132,9 +150,13 @@ struct ToManyMembers {
         guard mayRemove(member) else { return false }
         held = nil
         settle()
+        noteOrder()
         if added.remove(member) == nil { removed.insert(member) }
         distinct?.remove(member)
-        if isOrdered, let index = sequence.firstIndex(of: member) { sequence.remove(at: index) }
+        if isOrdered, let index = sequence.firstIndex(of: member) {
+            sequence.remove(at: index)
+            settleOrder()
+        }
         return true
     }
 
@@ -142,11 +164,13 @@ struct ToManyMembers {
     mutating func reorder(_ order: [Reference]) {
         guard isOrdered, order != sequence else { return }
         held = nil
+        noteOrder()
         let named = Set(order)
-        sequence =
-            order.filter { distinct?.contains($0) == true }
-            + sequence.filter { !named.contains($0) }
-        isReordered = true
+        let here = distinct ?? added
+        sequence = order.filter(here.contains) + sequence.filter { !named.contains($0) }
+        // Of members that were not read, only those that were added have an order to be changed.
+        if isLoaded { isReordered = true }
+        settleOrder()
     }
 
     /// Lets go of a member that is gone in the store, too, so that this is no change.
@@ -157,6 +181,7 @@ struct ToManyMembers {
         removed.remove(member)
         distinct?.remove(member)
         sequence.removeAll { $0 == member }
+        formerOrder?.removeAll { $0 == member }
     }
 
     /// The same for several, whether the stored members were read or not.
@@ -181,6 +206,7 @@ struct ToManyMembers {
         held = nil
         settle()
         if contains(member) == true { added.insert(member) } else { add(member) }
+        formerOrder = nil
     }
 
     /// Keeps the members' objects for as long as the members stay the same.
@@ -193,6 +219,7 @@ struct ToManyMembers {
         added.removeAll()
         removed.removeAll()
         isReordered = false
+        formerOrder = nil
         if !isLoaded { sequence = [] }
     }
 
@@ -217,10 +244,10 @@ struct ToManyMembers {
         if let order = change.order { reorder(order) }
     }
 
-    /// The members without what was changed, but for their order.
+    /// The members without what was changed; in their former order where that is known.
     var asStored: ToManyMembers {
         var stored = self
-        stored.takeBack(MemberChange(added: added, removed: removed))
+        stored.takeBack(MemberChange(added: added, removed: removed, order: formerOrder))
         return stored
     }
 
@@ -231,16 +258,19 @@ struct ToManyMembers {
         added = distinct ?? []
         removed = []
         isReordered = false
+        formerOrder = nil
     }
 
     /// Shows a stored member that was hidden; at the end where a new order is kept.
     mutating func reveal(_ member: Reference) {
-        unload()
+        // Where no order of its own stands here, the stored one tells the member's place.
+        if isOrdered && !isReordered { unloadOrder() } else { unload() }
         settle()
         guard distinct != nil, !removed.contains(member), mayAdd(member) else { return }
         held = nil
         distinct?.insert(member)
         if isOrdered { sequence.append(member) }
+        formerOrder = nil
     }
 
     /// Forgets what was read; what was changed stays, and so does an order that was changed.

@@ -125,6 +125,8 @@ extension NSManagedObject {
             changing(layout.toOnes[slot].name) { toOnes[slot] = old }
         }
         for (slot, members) in change.toManys {
+            // Before the change is noted, so that the way forth has the order, too.
+            if members.order != nil { load(slot) }
             changing(layout.toManys[slot].name) { toManys[slot].takeBack(members) }
         }
         for (key, old) in change.transients {

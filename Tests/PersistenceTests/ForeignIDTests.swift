@@ -58,6 +58,7 @@ import Testing
         let known = other.context.registeredObjects.map(\.objectID)
         #expect(known.count == 2 || known.contains { $0.uriRepresentation() == uri(of: cyd) })
         bench.context.delete(bob)
+        try bench.context.save()
         merge(way, [NSDeletedObjectsKey: [bob]], into: other.context)
         #expect(twins[1].isDeleted)
     }

@@ -94,6 +94,23 @@ import Testing
         #expect(try GoneObjectTests.danglingLinks(stage.bench) == [])
     }
 
+    /// One that was deleted by itself comes back to its place in a list that was read.
+    @Test(arguments: kinds)
+    func aMemberThatComesBackHasItsPlace(_ kind: StoreKind) throws {
+        let stage = try Stage(kind, .rollback)
+        #expect(try stage.order(in: stage.other) == ["a", "b", "c"])
+        stage.other.delete(stage.songTwins[0])
+        stage.other.processPendingChanges()
+        #expect(try stage.order(in: stage.other) == ["b", "c"])
+        stage.songs[0].setValue("new a", forKey: "name")
+        try stage.bench.context.save()
+        try stage.other.save()
+        for context in [stage.other, stage.bench.newContext()] {
+            #expect(try stage.order(in: context) == ["new a", "b", "c"])
+        }
+        #expect(!stage.other.hasChanges)
+    }
+
     /// A song that came to the list after the deletion had been made here goes with it.
     @Test(arguments: kinds, [NSMergePolicy.mergeByPropertyObjectTrump, .overwrite])
     func aDeletionThatGoesOnTakesWhatCameMeanwhile(

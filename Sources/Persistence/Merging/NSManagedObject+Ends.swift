@@ -68,7 +68,7 @@ extension NSManagedObject {
         case .toMany(let slot):
             guard toManys[slot].removed.contains(object.reference) else { return }
             willChangeValue(forKey: name)
-            toManys[slot].add(object.reference)
+            toManys[slot].putBack(object.reference)
             didChangeValue(forKey: name)
         case .attribute, .composite, .transient, .fetched, nil: break
         }

@@ -135,6 +135,14 @@ struct ToManyMembers {
         return true
     }
 
+    /// Counts a removed member as never removed: where no order of its own stands here, the stored
+    /// one tells its place.
+    mutating func putBack(_ member: Reference) {
+        let keepsOrder = isReordered
+        add(member)
+        if isOrdered && !keepsOrder { unloadOrder() }
+    }
+
     /// Whether `member` can be added: it is not here, as far as is known.
     func mayAdd(_ member: Reference) -> Bool {
         !(contains(member) ?? added.contains(member))

@@ -9,13 +9,19 @@ internal import Platform
 final class ZeroingReference<Target: AnyObject>: Sendable {
     private let address = Lock<UInt>(0)
 
-    /// Begins to lead to `target`. May be called again for the same one.
+    /// Begins to lead to `target`. May be called again, for the same one or for a successor.
     func begin(_ target: Target) {
         address.withLock { $0 = LiveReference.address(of: target) }
     }
 
     /// Leads nowhere from now on.
     func end() { address.withLock { $0 = 0 } }
+
+    /// The same, unless it leads to another target by now.
+    func end(of target: Target) {
+        let own = LiveReference.address(of: target)
+        address.withLock { if $0 == own { $0 = 0 } }
+    }
 
     /// The target; nil before it began and from the moment it ends.
     var target: Target? { address.withLock { LiveReference.object(at: $0) } }

@@ -8,8 +8,10 @@ internal import Stores
 extension NSPersistentStoreCoordinator {
     /// Writes all of a store into a new one at `storeURL`, and opens that in its place.
     ///
-    /// Rows get new keys. A mirrored SQLite store that moves to a SQLite store with history is
-    /// copied as it is, with its keys and history, and its mirror can go on there; in any other,
+    /// Contexts go on with the new store: their objects stay, unsaved changes and all, and are saved
+    /// there; IDs stay the same, but for the store in their URIs, and in XML and binary files for
+    /// their keys. A mirrored SQLite store that moves to a SQLite store with history is
+    /// copied as it is, with its history, and its mirror can go on there; in any other,
     /// all objects are new to a mirror. What another context saves meanwhile is in the new store
     /// wholly or not at all (of an incremental store, as its class answers). Values whose files are
     /// gone and links that lead to no row are left out, and counted on standard error. The old
@@ -38,10 +40,15 @@ extension NSPersistentStoreCoordinator {
         parameters.options = options
         try checkIsFree(parameters)
         do {
+            var copying = parameters
+            copying.former = try formerRows(of: store)
+            let rows = try filled(copying, from: store)
+            let keepsIDs =
+                rows is any KeyKeeping && numbers(in: rows) == copying.former?.numbers
             let made = NSPersistentStore(
-                rowStore: try filled(parameters, from: store), description: parameters,
-                coordinator: self)
-            replace(store, with: made)
+                rowStore: rows, description: parameters, coordinator: self,
+                inPlaceOf: keepsIDs ? store : nil)
+            replace(store, with: made, takingIDs: keepsIDs)
             return made
         } catch {
             throw PersistenceErrors.translate(error)
@@ -59,10 +66,25 @@ extension NSPersistentStoreCoordinator {
             store, to: URL, options: options, type: .init(rawValue: storeType))
     }
 
+    /// What the copy of a store goes on with: but for the rows, which the copy itself tells.
+    private func formerRows(of store: NSPersistentStore) throws -> FormerRows {
+        var former = FormerRows()
+        former.numbers = numbers(in: store.rowStore)
+        former.lastKey = try store.rowStore.layout.entities.map(store.lastKey).max() ?? 0
+        return former
+    }
+
+    private func numbers(in rows: any RowStore) -> [String: Int32] {
+        Dictionary(
+            rows.layout.members.map { ($0.entity.name ?? "", $0.number) },
+            uniquingKeysWith: { first, _ in first })
+    }
+
     /// A new store with all that `store` holds. It gets its place when it is whole.
     private func filled(
         _ parameters: StoreParameters, from store: NSPersistentStore
     ) throws -> any RowStore {
+        var parameters = parameters
         let factory = try StoreRegistry.factory(for: parameters.type)
         var writing = parameters
         writing.options = parameters.options?.filter {
@@ -70,7 +92,7 @@ extension NSPersistentStoreCoordinator {
         }
         guard parameters.type != NSInMemoryStoreType, let place = parameters.file else {
             let rows = try factory(writing)
-            try fill(rows, from: store)
+            _ = try fill(rows, from: store)
             return rows
         }
         let file = try StoreFileType(parameters.type)
@@ -85,7 +107,7 @@ extension NSPersistentStoreCoordinator {
                     busyMilliseconds: parameters.sqliteOptions.busyMilliseconds, platform: platform)
             } else {
                 // The draft closes with its rows.
-                try fill(try factory(writing), from: store)
+                parameters.former?.rows = try fill(try factory(writing), from: store)
             }
             // A program's own store may have made its file as it likes.
             writing.access?.apply(to: draft.path)
@@ -118,18 +140,32 @@ extension NSPersistentStoreCoordinator {
         return file
     }
 
-    private func fill(_ rows: any RowStore, from store: NSPersistentStore) throws {
+    /// Returns what rows with other keys were before.
+    private func fill(
+        _ rows: any RowStore, from store: NSPersistentStore
+    ) throws -> [Int64: FormerRows.Place] {
         try (store.rowStore as? SQLiteRowStore)?.checkEntityNumbers()
-        let losses = try StoreCopy.run(from: store.rowStore, to: rows)
-        if losses.values > 0 {
+        let copy = try StoreCopy.run(from: store.rowStore, to: rows)
+        try raiseKeys(of: rows, over: store)
+        if copy.lostValues > 0 {
             MissingValueNotice.write(
-                "\(losses.values) values are not in the new store: the files that held them are "
+                "\(copy.lostValues) values are not in the new store: the files that held them are "
                     + "gone from beside the old one.")
         }
-        if losses.links > 0 {
+        if copy.lostLinks > 0 {
             MissingValueNotice.write(
-                "\(losses.links) links are not in the new store: the objects that they lead to are "
+                "\(copy.lostLinks) links are not in the new store: the objects that they lead to are "
                     + "not in the old one.")
+        }
+        return copy.rows
+    }
+
+    /// The keys of objects that contexts are still to save are theirs in the new store, too.
+    private func raiseKeys(of rows: any RowStore, over store: NSPersistentStore) throws {
+        guard let rows = rows as? any KeyKeeping else { return }
+        for entity in store.rowStore.layout.entities {
+            guard let number = rows.layout.entity(named: entity.name)?.number else { continue }
+            try rows.raiseKeys(entity: number, to: store.lastKey(entity))
         }
     }
 

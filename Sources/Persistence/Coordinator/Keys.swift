@@ -121,7 +121,7 @@ public let NSManagedObjectContextQueryGenerationKey = "queryGeneration"
 public let NSAddedPersistentStoresKey = "added"
 /// Stores that left a coordinator, an array.
 public let NSRemovedPersistentStoresKey = "removed"
-/// Stores that changed their identity. No coordinator posts it here: identities stay.
+/// Stores that changed their identity. No coordinator posts it here: IDs go along.
 public let NSUUIDChangedPersistentStoresKey = "changed"
 /// In `NSPersistentStoreRemoteChange`: where the store is.
 public let NSPersistentStoreURLKey = "storeURL"

@@ -33,22 +33,30 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {
     }
     /// Tells what others write to the file; nil where nobody asked for it.
     private let watching = Lock<(any FileWatch)?>(nil)
-    /// What the IDs of the store's rows know it by.
-    final let tie = ZeroingReference<NSPersistentStore>()
+    /// What the IDs of the store's rows know it by: they go over with it to a store that takes this
+    /// one's place.
+    final let tie: ZeroingReference<NSPersistentStore>
     /// The IDs of the rows, by entity.
-    private let spaces = Lock<[Int32: ObjectIDTable]>([:])
+    private let spaces: Lock<[Int32: ObjectIDTable]>
+    /// Names rows in URIs, where the file has other keys for them.
+    private let fileKeys: (any FileKeyNaming)?
     /// Is told of rows that lack values whose files are gone. Set before anyone reads.
     final var noteMissing: (@Sendable (Row) -> Void)?
 
+    /// A store that is to take the place of `former` has its rows under the same keys; it gets
+    /// their IDs with `takeOverIDs()`.
     init(
         rowStore: any RowStore, description: StoreParameters,
-        coordinator: NSPersistentStoreCoordinator
+        coordinator: NSPersistentStoreCoordinator, inPlaceOf former: NSPersistentStore? = nil
     ) {
+        tie = former?.tie ?? ZeroingReference()
+        spaces = former?.spaces ?? Lock([:])
+        fileKeys = former == nil ? nil : rowStore as? any FileKeyNaming
         place = Lock(Place(rows: rowStore, url: description.url))
         parameters = description
         persistentStoreCoordinator = coordinator
         super.init()
-        tie.begin(self)
+        if former == nil { tie.begin(self) }
     }
 
     /// Made by the coordinator for a type that a program registered a subclass for.
@@ -63,6 +71,7 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {
         parameters.url = url
         parameters.options = options
         self.parameters = parameters
+        (tie, spaces, fileKeys) = (ZeroingReference(), Lock([:]), nil)
         let rows = UnopenedRows(layout: ModelLayout(model: model, configuration: name))
         place = Lock(Place(rows: rows, url: url))
         persistentStoreCoordinator = root
@@ -70,7 +79,11 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {
         tie.begin(self)
     }
 
-    deinit { tie.end() }
+    deinit { tie.end(of: self) }
+
+    /// Makes all IDs of the store that this one was made in place of its own: objects of contexts,
+    /// faults and links lead here from now on.
+    final func takeOverIDs() { tie.begin(self) }
 
     /// `NSSQLiteStoreType`, another of the four, or a registered type.
     open var type: String { parameters.type }
@@ -326,11 +339,17 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {
     }
 
     /// What stands for a row in a URI.
-    func uriName(of row: RowID) -> String { "p\(row.key)" }
+    func uriName(of row: RowID) -> String { "p\(fileKeys?.fileKey(of: row) ?? row.key)" }
 
     /// The row that a URI names.
     func row(uriName: String, _ layout: EntityLayout) -> RowID? {
         guard uriName.first == "p", let key = Int64(uriName.dropFirst()) else { return nil }
+        if let fileKeys { return fileKeys.row(fileKey: key, entity: layout.number) }
         return RowID(entity: layout.number, key: key)
+    }
+
+    /// The highest key of an entity's tree that a row, or an object that is still to be saved, has.
+    func lastKey(_ entity: EntityLayout) throws -> Int64 {
+        try (rowStore as? any KeyKeeping)?.lastKey(entity: entity.number) ?? 0
     }
 }

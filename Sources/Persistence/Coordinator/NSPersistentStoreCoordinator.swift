@@ -196,9 +196,12 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
         return store
     }
 
-    /// Puts a store in the place of one that it was made from.
-    final func replace(_ store: NSPersistentStore, with made: NSPersistentStore) {
+    /// Puts a store in the place of one that it was made from, with its IDs where it `hasIDs`.
+    final func replace(
+        _ store: NSPersistentStore, with made: NSPersistentStore, takingIDs hasIDs: Bool
+    ) {
         store.willRemove(from: self)
+        if hasIDs { made.takeOverIDs() }
         state.withLock { state in
             let place = state.stores.firstIndex { $0 === store } ?? state.stores.endIndex
             state.stores.removeAll { $0 === store }

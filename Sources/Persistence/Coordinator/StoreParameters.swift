@@ -15,6 +15,8 @@ package struct StoreParameters: @unchecked Sendable {
     package var platform: Environment
     /// Who may read and write a file that is made; nil for what new files have.
     package var access: FileAccess?
+    /// What a copy of another store goes on with.
+    package var former: FormerRows?
 
     package init(type: String, model: NSManagedObjectModel, platform: Environment = .system) {
         self.type = type
@@ -34,14 +36,19 @@ package struct StoreParameters: @unchecked Sendable {
     var memoryRows: MemoryRowStore? {
         guard url?.isNullDevice == true else { return nil }
         return MemoryRowStore(
-            layout: ModelLayout(model: model, configuration: configuration), platform: platform,
-            keepsHistory: false)
+            layout: layout, platform: platform, keepsHistory: false)
+    }
+
+    /// The layout of a store in memory.
+    var layout: ModelLayout {
+        ModelLayout(model: model, configuration: configuration, numbers: former?.numbers)
     }
 
     /// The options of a SQLite store.
     package var sqliteOptions: SQLiteStoreOptions {
         var made = SQLiteStoreOptions()
         made.access = access
+        made.entityNumbers = former?.numbers
         made.isReadOnly = isReadOnly
         made.tracksHistory = tracksHistory
         made.ignoresVersioning = flag(NSIgnorePersistentStoreVersioningOption) ?? false
@@ -79,6 +86,7 @@ package struct StoreParameters: @unchecked Sendable {
     package var graphOptions: GraphFileOptions {
         var made = GraphFileOptions()
         made.access = access
+        made.former = former
         made.isReadOnly = isReadOnly
         made.ignoresVersioning = flag(NSIgnorePersistentStoreVersioningOption) ?? false
         made.leavesOutDerived = flag(Self.leavesOutDerivedOption) ?? false

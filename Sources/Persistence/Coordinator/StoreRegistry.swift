@@ -12,9 +12,8 @@ package enum StoreRegistry {
     private static let factories = Lock<[String: RowStoreFactory]>([
         NSInMemoryStoreType: { parameters in
             MemoryRowStore(
-                layout: ModelLayout(
-                    model: parameters.model, configuration: parameters.configuration),
-                platform: parameters.platform, keepsHistory: parameters.tracksHistory ?? false)
+                layout: parameters.layout, platform: parameters.platform,
+                keepsHistory: parameters.tracksHistory ?? false)
         },
         NSSQLiteStoreType: { parameters in
             let store = try SQLiteRowStore(

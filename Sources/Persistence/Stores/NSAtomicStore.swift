@@ -206,6 +206,10 @@ open class NSAtomicStore: NSPersistentStore, @unchecked Sendable {
         }
     }
 
+    override func lastKey(_ entity: EntityLayout) throws -> Int64 {
+        contents.withLock { $0.references.lastKey }
+    }
+
     override func uriName(of row: RowID) -> String {
         contents.withLock { $0.references.uriName(of: row.key) }
     }

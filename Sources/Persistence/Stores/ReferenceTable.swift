@@ -14,7 +14,7 @@ struct ReferenceTable {
     private var keys: [Name: Int64] = [:]
     private var references: [Int64: Any] = [:]
     private var highest: [String: Int] = [:]
-    private var lastKey: Int64 = 0
+    private(set) var lastKey: Int64 = 0
 
     /// The key of a reference, made at its first mention.
     mutating func key(for reference: Any, tree: String) -> Int64 {

@@ -8,7 +8,8 @@ internal import Stores
 /// All of it is read of one state of the store, whoever saves meanwhile, where the store can hold
 /// one: all but programs' own incremental stores.
 ///
-/// Rows get new keys, in the order of the old. Into SQLite they go in batches within one
+/// Rows keep their keys and versions; in a file where all keys differ they get new ones, in the
+/// order of the old. Into SQLite they go in batches within one
 /// transaction; the other types hold everything in memory anyway and are written once.
 ///
 /// It stops before a batch, with a `CancellationError`, where its task is cancelled.
@@ -16,10 +17,14 @@ internal import Stores
 /// Of a one-to-one link that only one end knows the other end gets to know, too. A value whose file
 /// is gone and a link to a row that is not there are not in the copy, and are counted.
 struct StoreCopy {
-    /// What the copy is without.
-    final class Losses {
-        fileprivate(set) var values = 0
-        fileprivate(set) var links = 0
+    /// What came of it. Queue: the copy's.
+    final class Outcome {
+        /// How many values were lost before, with their files.
+        fileprivate(set) var lostValues = 0
+        /// How many links were lost before, with the rows they lead to.
+        fileprivate(set) var lostLinks = 0
+        /// By their new keys, what rows were in the old store, where they did not keep their keys.
+        fileprivate(set) var rows: [Int64: FormerRows.Place] = [:]
     }
 
     private let layout: ModelLayout
@@ -29,16 +34,17 @@ struct StoreCopy {
     /// Rows of the source that another points at by a one-to-one, and which point nowhere: by slot,
     /// who does.
     private var openEnds: [RowID: [Int: RowID]] = [:]
-    private let losses = Losses()
+    private let keepsKeys: Bool
+    private let outcome = Outcome()
     private static let batchCount = 2000
 
-    /// Returns what was lost before: values with their files, links with the rows they lead to.
-    static func run(from store: any RowStore, to target: any RowStore) throws -> Losses {
+    /// Copies everything.
+    static func run(from store: any RowStore, to target: any RowStore) throws -> Outcome {
         try store.readingOneState { source in
             var copy = StoreCopy(layout: store.layout, source: source, target: target)
             try copy.copyRows()
             try target.setMetadata(applicationMetadata(of: store))
-            return copy.losses
+            return copy.outcome
         }
     }
 
@@ -46,6 +52,8 @@ struct StoreCopy {
         self.layout = layout
         self.source = source
         self.target = target
+        // The keys of a tree's rows are its own there.
+        keepsKeys = target is SQLiteRowStore || target is MemoryRowStore
     }
 
     private mutating func copyRows() throws {
@@ -82,7 +90,10 @@ struct StoreCopy {
                     fields: ["entity": entity.name])
             }
             let found = try source.ids(matching: query(entity)).sorted()
-            let keys = try target.reserveKeys(entity: other.number, count: found.count)
+            let keys =
+                keepsKeys
+                ? found.map(\.key)
+                : try target.reserveKeys(entity: other.number, count: found.count)
             for (id, key) in zip(found, keys) {
                 ids[id] = RowID(entity: other.number, key: key)
             }
@@ -103,7 +114,7 @@ struct StoreCopy {
             guard !slots.isEmpty || mayMiss else { continue }
             try forEachBatch(of: entity) { batch in
                 let rows = try source.rows(batch).sorted { $0.id < $1.id }
-                losses.values += rows.reduce(0) { $0 + $1.missing.count }
+                outcome.lostValues += rows.reduce(0) { $0 + $1.missing.count }
                 for slot in slots { try findOpenEnds(of: rows, entity.toOnes[slot], slot) }
             }
         }
@@ -166,14 +177,16 @@ struct StoreCopy {
     private func moved(_ row: Row) -> Row {
         var moved = row
         moved.id = ids[row.id] ?? row.id
-        moved.version = 1
         // A link to a row that is gone ends here; places in orders are set with the owner's order.
         moved.toOnes = row.toOnes.map { link in link.flatMap { ids[$0.target].map { Link($0) } } }
-        losses.links += zip(row.toOnes, moved.toOnes).count { $0 != nil && $1 == nil }
+        outcome.lostLinks += zip(row.toOnes, moved.toOnes).count { $0 != nil && $1 == nil }
         for (slot, owner) in openEnds[row.id] ?? [:] {
             moved.toOnes[slot] = ids[owner].map { Link($0) }
         }
         moved.missing = []
+        if !keepsKeys {
+            outcome.rows[moved.id.key] = .init(id: row.id, version: row.version)
+        }
         return moved
     }
 
@@ -192,7 +205,7 @@ struct StoreCopy {
         let relationship = entity.toManys[slot]
         let links = try source.members(of: owner, toMany: slot)
         let members = links.compactMap { ids[$0.target] }
-        losses.links += links.count - members.count
+        outcome.lostLinks += links.count - members.count
         guard !members.isEmpty, let place = ids[owner],
             let other = target.layout.entity(place.entity)?.toManySlot(relationship.name)
         else { return nil }

@@ -78,6 +78,7 @@ final class ChangeWriter {
             if several == 0 { try insert(inserts[next], isCopy: areCopies) }
             next += max(several, 1)
         }
+        if areCopies { try rows.keepVersions(of: inserts) }
         var highest: [Int32: Int64] = [:]
         var last: (entity: Int32, key: Int64) = (0, 0)
         for index in inserts.indices {

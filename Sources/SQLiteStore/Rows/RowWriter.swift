@@ -79,6 +79,21 @@ final class RowWriter {
         return count
     }
 
+    /// Gives rows that were just inserted the versions that they had elsewhere.
+    func keepVersions(of rows: [Row]) throws {
+        var statements: [Int32: Statement] = [:]
+        for row in rows where row.version != 1 {
+            let table = schema.columns(of: row.id.entity)?.table ?? ""
+            let statement =
+                try statements[row.id.entity]
+                ?? connection.compile("UPDATE \(table) SET Z_OPT = ?1 WHERE Z_PK = ?2")
+            statements[row.id.entity] = statement
+            try statement.bind(.integer(row.version), at: 1)
+            try statement.bind(.integer(row.id.key), at: 2)
+            try statement.perform()
+        }
+    }
+
     private func check(_ row: Row, _ plan: InsertPlan) throws {
         guard row.attributes.count == plan.attributeCount, row.toOnes.count == plan.toOneCount
         else {

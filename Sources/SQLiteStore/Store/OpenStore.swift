@@ -116,6 +116,13 @@ final class OpenStore {
 
     // MARK: Keys
 
+    func raiseKeys(entity: Int32, to key: Int64) throws {
+        guard let root = schema.columns(of: entity)?.root else {
+            throw schema.unknownEntity(entity)
+        }
+        try keys.raise(Int64(root), to: key)
+    }
+
     func reserveKeys(entity: Int32, count: Int) throws -> [Int64] {
         guard let root = schema.columns(of: entity)?.root else {
             throw schema.unknownEntity(entity)

@@ -19,7 +19,7 @@ public import Stores
 /// is one transaction, with a run of a compiled statement for each row it names, or for ten new
 /// ones of one entity without large or derived values, and one for some dozens of rows of the
 /// history.
-public final class SQLiteRowStore: RowStore, @unchecked Sendable {
+public final class SQLiteRowStore: RowStore, KeyKeeping, @unchecked Sendable {
     // @unchecked: `open` and `foreign` are used under `lock` only; the pool has a lock of its
     // own; all else never changes.
     public let layout: ModelLayout
@@ -214,6 +214,16 @@ public final class SQLiteRowStore: RowStore, @unchecked Sendable {
 
     public func reserveKeys(entity: Int32, count: Int) throws -> [Int64] {
         try write { try $0.reserveKeys(entity: entity, count: count) }
+    }
+
+    package func lastKey(entity: Int32) throws -> Int64 {
+        try reading { reader in
+            try reader.lastKey(root: reader.schema.columns(of: entity)?.root ?? entity)
+        }
+    }
+
+    package func raiseKeys(entity: Int32, to key: Int64) throws {
+        try write { try $0.raiseKeys(entity: entity, to: key) }
     }
 
     public func row(_ id: RowID) throws -> Row? { try reading { try $0.row(id) } }

@@ -35,6 +35,8 @@ public struct SQLiteStoreOptions: Sendable {
 
     /// Who may read and write a file that is made; nil for what new files have.
     package var access: FileAccess?
+    /// The numbers of the entities, by name, in a file that is made; nil to number them afresh.
+    package var entityNumbers: [String: Int32]?
 
     public init() {}
 

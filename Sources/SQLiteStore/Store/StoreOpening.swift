@@ -124,7 +124,8 @@ struct StoreOpening {
 
     /// Writes an empty store of the model into a new database.
     private func fill(_ connection: Connection) throws {
-        let schema = try ModelFacts.schema(model, configuration, numbers: nil)
+        let schema = try ModelFacts.schema(
+            model, configuration, numbers: file.options.entityNumbers)
         if let refusal = schema.content.refusals.first { throw refusal }
         let metadata = StoreMetadata(
             hashes: hashes, model: model, identifier: platform.randomness.uuid().uuidString)

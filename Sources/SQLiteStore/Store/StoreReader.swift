@@ -100,6 +100,9 @@ final class StoreReader {
         }
     }
 
+    /// The highest key of a tree that was handed out.
+    func lastKey(root: Int32) throws -> Int64 { try keys.last(Int64(root)) }
+
     /// The rows of a table that holds one entity, by their keys.
     private func keys(matching query: RowQuery) throws -> [RowID] {
         let compiled = try queries.compile(query, .keys)

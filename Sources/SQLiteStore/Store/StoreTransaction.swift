@@ -113,6 +113,11 @@ public final class StoreTransaction: RowWriting {
         try writing { try $0.reserveKeys(entity: entity, count: count) }
     }
 
+    /// Makes sure that no key up to `key` is handed out again.
+    func raiseKeys(entity: Int32, to key: Int64) throws {
+        try writing { try $0.raiseKeys(entity: entity, to: key) }
+    }
+
     // MARK: Looking from the other end
 
     /// The rows whose to-one links point at `id`, each with the link's slot in that row's layout.

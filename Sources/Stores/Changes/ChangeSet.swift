@@ -2,8 +2,8 @@
 public struct ChangeSet: Sendable {
     /// New rows, whose keys were reserved before (`RowWriting.reserveKeys`).
     public var inserts: [Row] = []
-    /// Whether the new rows are copies of saved ones: they keep the moment of their last save
-    /// (attributes derived by `now()`).
+    /// Whether the new rows are copies of saved ones: they keep their versions, and the moment of
+    /// their last save (attributes derived by `now()`).
     public var areCopies = false
     /// At most one for each row, which is neither inserted nor deleted by the same set.
     public var updates: [RowUpdate] = []

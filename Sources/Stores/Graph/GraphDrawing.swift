@@ -3,6 +3,7 @@ internal import ObjectModel
 /// Turns the rows of a store into the objects of a file: objects by key, properties by name.
 struct GraphDrawing<Format: GraphFormat> {
     private let tables: MemoryTables
+    private let keys: FileKeys?
     /// The head of each property of an entity, spelled as in the file.
     private var templates: [Int32: Template] = [:]
 
@@ -16,8 +17,9 @@ struct GraphDrawing<Format: GraphFormat> {
         var orders: [Bool]
     }
 
-    init(_ tables: MemoryTables, layout: ModelLayout) {
+    init(_ tables: MemoryTables, layout: ModelLayout, keys: FileKeys? = nil) {
         self.tables = tables
+        self.keys = keys
         for entity in layout.entities { templates[entity.number] = Self.template(entity) }
     }
 
@@ -41,12 +43,15 @@ struct GraphDrawing<Format: GraphFormat> {
     }
 
     var objects: [StoredObject] {
-        tables.rows(of: Array(templates.keys)).compactMap(object)
+        let objects = tables.rows(of: Array(templates.keys)).compactMap(object)
+        return keys == nil ? objects : objects.sorted { $0.key < $1.key }
     }
+
+    private func key(of row: RowID) -> Int64 { keys?.key(of: row) ?? row.key }
 
     private func object(_ row: Row) -> StoredObject? {
         guard let template = templates[row.id.entity] else { return nil }
-        var object = StoredObject(entity: template.entity, key: row.id.key)
+        var object = StoredObject(entity: template.entity, key: key(of: row.id))
         for (slot, value) in row.attributes.enumerated()
         where !value.isNull && !template.derived[slot] {
             let (name, type) = template.attributes[slot]
@@ -55,13 +60,15 @@ struct GraphDrawing<Format: GraphFormat> {
         for (slot, link) in row.toOnes.enumerated() {
             var relationship = template.toOnes[slot]
             // A link to a row that was deleted leads nowhere; it ends with the save.
-            if let link, tables.row(link.target) != nil { relationship.targets = [link.target.key] }
+            if let link, tables.row(link.target) != nil {
+                relationship.targets = [key(of: link.target)]
+            }
             object.relationships.append(relationship)
         }
         for slot in template.toManys.indices {
             var relationship = template.toManys[slot]
             let members = tables.links.members(of: row.id, slot: slot).map(\.target)
-                .filter { tables.row($0) != nil }.map(\.key)
+                .filter { tables.row($0) != nil }.map(key)
             relationship.targets = template.orders[slot] ? members : members.sorted()
             object.relationships.append(relationship)
         }

@@ -32,6 +32,8 @@ public struct GraphFileOptions: Sendable {
     public var leavesOutDerived = false
     /// Who may read and write a file that is made; nil for what new files have.
     package var access: FileAccess?
+    /// What the rows of the file were called in the store that it is a copy of.
+    package var former: FormerRows?
 
     public init() {}
 }

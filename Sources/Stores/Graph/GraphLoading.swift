@@ -6,28 +6,34 @@ struct GraphLoading {
     private let layout: ModelLayout
     private let names: GraphNames
     private let path: String
+    private let former: FormerRows?
     private var ids: [Int64: RowID] = [:]
     private var rows: [Row] = []
-    private var places: [Int64: Int] = [:]
+    private var places: [RowID: Int] = [:]
     private var toManys: [ToManyChange] = []
 
     /// The rows and links of `graph`, as one change set for empty tables.
     static func changes(
-        from graph: StoredGraph, layout: ModelLayout, names: GraphNames, path: String
+        from graph: StoredGraph, layout: ModelLayout, names: GraphNames, path: String,
+        as former: FormerRows? = nil
     ) throws -> ChangeSet {
-        var loading = GraphLoading(layout: layout, names: names, path: path)
+        var loading = GraphLoading(layout: layout, names: names, path: path, former: former)
         for object in graph.objects { try loading.addRow(object) }
         for object in graph.objects { try loading.addLinks(object) }
         var changes = ChangeSet()
+        changes.areCopies = former != nil
         changes.inserts = loading.rows
         changes.toManys = loading.toManys
         return changes
     }
 
-    private init(layout: ModelLayout, names: GraphNames, path: String) {
+    private init(
+        layout: ModelLayout, names: GraphNames, path: String, former: FormerRows?
+    ) {
         self.layout = layout
         self.names = names
         self.path = path
+        self.former = former
     }
 
     private mutating func addRow(_ object: StoredObject) throws {
@@ -39,6 +45,10 @@ struct GraphLoading {
                     + "the model it was made for.", fields: ["path": path, "entity": object.entity])
         }
         var row = Row(id: RowID(entity: entity.number, key: object.key), layout: entity)
+        if let place = former?.rows[object.key], place.id.entity == entity.number {
+            row.id = place.id
+            row.version = place.version
+        }
         for attribute in object.attributes {
             guard case .attribute(let slot) = names.slot(attribute.name, in: entity) else {
                 try refuse(attribute.name, of: entity)
@@ -53,7 +63,7 @@ struct GraphLoading {
         guard object.key > 0, ids.updateValue(row.id, forKey: object.key) == nil else {
             throw damage(object, nil, "a key that another object has, too")
         }
-        places[object.key] = rows.count
+        places[row.id] = rows.count
         rows.append(row)
     }
 
@@ -113,7 +123,7 @@ struct GraphLoading {
     }
 
     private mutating func link(_ owner: RowID, _ slot: Int, to target: RowID) {
-        guard let place = places[owner.key] else { return }
+        guard let place = places[owner] else { return }
         rows[place].toOnes[slot] = Link(target)
     }
 
@@ -121,7 +131,7 @@ struct GraphLoading {
     private mutating func complete(
         _ back: NSRelationshipDescription, of member: RowID, with owner: RowID
     ) {
-        guard let place = places[member.key],
+        guard let place = places[member],
             let slot = layout.entity(member.entity)?.toOneSlot(back.name),
             rows[place].toOnes[slot] == nil
         else { return }

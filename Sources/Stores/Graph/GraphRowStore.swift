@@ -23,6 +23,8 @@ public final class GraphRowStore<Format: GraphFormat>: HistorylessStore {
     private let platform: Environment
     /// Held while the file is written, so that saves follow each other; readers need `rows` only.
     private let state: Lock<State>
+    /// Where rows go on with the keys of a former store.
+    private let keys: Lock<FileKeys?>
 
     /// Opens the store at `url`, or makes it where there is no file.
     ///
@@ -38,18 +40,23 @@ public final class GraphRowStore<Format: GraphFormat>: HistorylessStore {
                 .cannotOpen,
                 "A \(Format.storeType) store needs a file; use an in-memory store without one.")
         }
-        layout = ModelLayout(model: model, configuration: configuration)
+        layout = ModelLayout(
+            model: model, configuration: configuration, numbers: options.former?.numbers)
         let names = try GraphNames(layout, leavingOutDerived: options.leavesOutDerived)
         let file = GraphFile(url, access: options.access)
         let made = try Self.contents(of: file, layout, options, platform)
         let changes = try GraphLoading.changes(
-            from: made.graph, layout: layout, names: names, path: file.path)
+            from: made.graph, layout: layout, names: names, path: file.path,
+            as: options.former)
         identifier = made.graph.identifier
         rows = MemoryRowStore(
             layout: layout, platform: platform, identifier: identifier, keepsHistory: false)
         isReadOnly = options.isReadOnly
         self.platform = platform
-        let highest = changes.inserts.map(\.id.key).max() ?? 0
+        keys = Lock(options.former.map { FileKeys($0) })
+        let highest = max(
+            options.former?.lastKey ?? 0, changes.inserts.map(\.id.key).max() ?? 0,
+            made.graph.objects.map(\.key).max() ?? 0)
         state = Lock(
             State(
                 file: file, metadata: GraphMetadata(made.graph.metadata),
@@ -87,6 +94,7 @@ public final class GraphRowStore<Format: GraphFormat>: HistorylessStore {
         try state.withLock { state in
             try checkWritable(state)
             let draft = try rows.draft(changes)
+            name(changes.inserts, &state)
             if !changes.isEmpty { try write(draft.tables, &state) }
             rows.install(draft.tables)
             return draft.outcome
@@ -113,9 +121,16 @@ public final class GraphRowStore<Format: GraphFormat>: HistorylessStore {
     private func write(_ tables: MemoryTables, _ state: inout State) throws {
         var graph = StoredGraph(identifier: identifier, lastKey: state.lastKey)
         graph.metadata = state.metadata.values
-        graph.objects = GraphDrawing<Format>(tables, layout: layout).objects
+        graph.objects =
+            GraphDrawing<Format>(tables, layout: layout, keys: keys.withLock { $0 }).objects
         state.stamp = try state.file.replace(
             with: Format.write(graph), unlessChangedSince: state.stamp, platform: platform)
+    }
+
+    private func name(_ rows: [Row], _ state: inout State) {
+        keys.withLock { keys in
+            for row in rows { keys?.add(row.id, after: &state.lastKey) }
+        }
     }
 
     private func checkWritable(_ state: State) throws {
@@ -175,6 +190,27 @@ public final class GraphRowStore<Format: GraphFormat>: HistorylessStore {
             .unsupported,
             "Stores of type \(Format.storeType) keep no history; migrate to a SQLite store.",
             fields: ["type": Format.storeType])
+    }
+}
+
+// MARK: - Keys of a former store
+
+extension GraphRowStore: KeyKeeping, FileKeyNaming {
+    package func lastKey(entity: Int32) throws -> Int64 { state.withLock { $0.lastKey } }
+
+    package func raiseKeys(entity: Int32, to key: Int64) throws {
+        state.withLock { $0.lastKey = max($0.lastKey, key) }
+    }
+
+    package func fileKey(of row: RowID) -> Int64 {
+        keys.withLock { $0?.key(of: row) ?? row.key }
+    }
+
+    package func row(fileKey: Int64, entity: Int32) -> RowID? {
+        keys.withLock { keys in
+            guard let keys else { return RowID(entity: entity, key: fileKey) }
+            return keys.row(of: fileKey, entity: entity)
+        }
     }
 }
 

@@ -7,7 +7,7 @@ public import Platform
 /// It keeps every rule of the contract (optimistic lock, uniqueness, history), so whatever is
 /// tested upon it holds for the stores on disk. Queue: any thread; a lock guards the rows. Cost: a
 /// save touches only the rows it names; a query walks its entity's rows.
-public final class MemoryRowStore: RowStore {
+public final class MemoryRowStore: RowStore, KeyKeeping {
     public let layout: ModelLayout
     public let identifier: String
     public let keepsHistory: Bool
@@ -96,6 +96,14 @@ public final class MemoryRowStore: RowStore {
 
     public func lastTransactionNumber() throws -> Int64 {
         tables.withLock { $0.lastTransaction }
+    }
+
+    package func lastKey(entity: Int32) throws -> Int64 {
+        tables.withLock { $0.lastKey(entity: entity) }
+    }
+
+    package func raiseKeys(entity: Int32, to key: Int64) throws {
+        tables.withLock { $0.raiseKeys(entity: entity, to: key) }
     }
 
     static func unknownEntity(_ number: Int32) -> StoreError {

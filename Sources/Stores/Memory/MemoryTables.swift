@@ -52,6 +52,13 @@ struct MemoryTables {
         return count > 0 ? Array(last + 1...last + Int64(count)) : []
     }
 
+    func lastKey(entity: Int32) -> Int64 { lastKeys[roots[entity] ?? entity, default: 0] }
+
+    /// No key up to `key` is handed out again.
+    mutating func raiseKeys(entity: Int32, to key: Int64) {
+        lastKeys[roots[entity] ?? entity, default: 0] = max(lastKey(entity: entity), key)
+    }
+
     /// Checks everything first, then writes; a throw leaves the tables as they were.
     /// `now` is the moment of the save.
     mutating func write(_ changes: ChangeSet, now: Date) throws -> SaveOutcome {
@@ -61,7 +68,7 @@ struct MemoryTables {
         for row in changes.inserts {
             try checkInsert(row)
             var row = row
-            row.version = 1
+            if !changes.areCopies { row.version = 1 }
             written.append(row)
         }
         for update in changes.updates { written.append(try updated(update)) }

@@ -15,6 +15,8 @@ final class FakeService: @unchecked Sendable {
         var requests: [String] = []
         var isDown = false
         var lastNumber = 0
+        /// Whether a change makes another version.
+        var countsVersions = true
     }
 
     struct Unreachable: Error {}
@@ -45,7 +47,7 @@ final class FakeService: @unchecked Sendable {
 
     func put(_ path: String, _ values: [String: String]) throws {
         try ask("PUT \(path)") { state in
-            let version = (state.resources[path]?.version ?? 0) + 1
+            let version = state.countsVersions ? (state.resources[path]?.version ?? 0) + 1 : 5
             state.resources[path] = Resource(values: values, version: version)
         }
     }
@@ -72,10 +74,12 @@ final class FakeService: @unchecked Sendable {
 
 /// An example of a program's own incremental store: a library behind a web service.
 final class RESTStore: NSIncrementalStore, @unchecked Sendable {
-    // @unchecked: `service` and `counts` have locks.
+    // @unchecked: `service`, `counts` and `locked` have locks.
     static let storeType = "Library REST"
     static let services = Lock<[URL: FakeService]>([:])
     let counts = Lock((registered: 0, unregistered: 0))
+    /// The paths of the last save's locked objects.
+    let locked = Lock<[String]>([])
     private let service: FakeService
 
     required init(
@@ -115,6 +119,8 @@ final class RESTStore: NSIncrementalStore, @unchecked Sendable {
     }
 
     private func save(_ request: NSSaveChangesRequest) throws -> Any {
+        let guarded = (request.lockedObjects ?? []).map { path($0.objectID) }.sorted()
+        locked.withLock { $0 = guarded }
         for object in (request.insertedObjects ?? []).union(request.updatedObjects ?? []) {
             var values: [String: String] = [:]
             for name in object.entity.attributesByName.keys {
@@ -138,7 +144,13 @@ final class RESTStore: NSIncrementalStore, @unchecked Sendable {
     override func newValuesForObject(
         with objectID: NSManagedObjectID, with context: NSManagedObjectContext
     ) throws -> NSIncrementalStoreNode {
-        let found = try service.get(path(objectID))
+        let found: FakeService.Resource
+        do {
+            found = try service.get(path(objectID))
+        } catch is FakeService.NotFound {
+            let code = NSManagedObjectReferentialIntegrityError
+            throw NSError(domain: NSCocoaErrorDomain, code: code)
+        }
         var values: [String: Any] = [:]
         for (key, text) in found.values {
             switch key {

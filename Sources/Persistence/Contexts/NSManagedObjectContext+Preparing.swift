@@ -60,14 +60,30 @@ extension NSManagedObjectContext {
 
     private func checkWatched() throws {
         guard parent == nil, !pending.watched.isEmpty else { return }
-        defer { pending.watched = [] }
         var conflicts: [NSMergeConflict] = []
         for object in pending.watched where !object.hasChanges && owns(object) {
             let stored = try storedSnapshot(of: object)
-            guard stored?.version != object.storedVersion else { continue }
+            guard !isExpected(stored, of: object) else { continue }
             conflicts.append(NSMergeConflict(object, stored: stored))
         }
         guard !conflicts.isEmpty else { return }
-        try settle(conflicts)
+        // The others are still to be told to programs' own stores.
+        pending.watched.removeAll { object in
+            conflicts.contains { $0.sourceObject === object }
+        }
+        do {
+            try settle(conflicts)
+        } catch {
+            pending.watched = []
+            throw error
+        }
+    }
+
+    private func isExpected(_ stored: ObjectSnapshot?, of object: NSManagedObject) -> Bool {
+        let expected = object.storedVersion
+        guard let id = object.identity, let row = id.rowID, let store = id.persistentStore else {
+            return stored?.version == expected
+        }
+        return store.isExpected(expected, of: row, found: stored?.version)
     }
 }

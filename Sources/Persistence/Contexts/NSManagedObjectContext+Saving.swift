@@ -47,6 +47,7 @@ extension NSManagedObjectContext {
         defer { pin?.advance() }
         var save = StoreSave(context: self, coordinator: coordinator)
         do {
+            defer { pending.watched = [] }
             try save.run()
         } catch {
             // What another store took before is saved, and told.

@@ -307,6 +307,11 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {
         try writer.save(gathered.changes)
     }
 
+    /// Whether the version that the store has of a row is the one that a context read or wrote.
+    func isExpected(_ expected: Int64?, of row: RowID, found: Int64?) -> Bool {
+        expected == found
+    }
+
     /// What a query finds; `rows` is the query in the store's terms, `reader` the store as it is or
     /// as it was.
     func find(

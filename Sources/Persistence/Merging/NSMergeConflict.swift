@@ -41,7 +41,8 @@ open class NSMergeConflict: NSObject {
     convenience init(_ object: NSManagedObject, stored: ObjectSnapshot?) {
         self.init(
             source: object, newVersion: Int(stored?.version ?? 0),
-            oldVersion: Int(object.snapshot?.version ?? 0),
+            // What stands for a version that a program's store has not told is none.
+            oldVersion: Int(max(object.snapshot?.version ?? 0, 0)),
             cachedSnapshot: stored.map(object.values), persistedSnapshot: nil)
         self.stored = stored
     }

@@ -22,9 +22,14 @@ final class IncrementalRows: HistorylessStore {
     // MARK: Objects
 
     func row(_ id: RowID) throws -> Row? {
+        guard layout.entity(id.entity) != nil else { return nil }
+        return try row(id, from: store.node(of: id, for: store.asking))
+    }
+
+    /// The row that a node tells of.
+    func row(_ id: RowID, from node: NSIncrementalStoreNode) throws -> Row? {
         guard let entity = layout.entity(id.entity) else { return nil }
         let objectID = store.id(for: id)
-        let node = try store.newValuesForObject(with: objectID, with: store.asking)
         var row = Row(id: id, layout: entity)
         row.version = Int64(clamping: node.version)
         for (slot, place) in entity.attributes.enumerated() {

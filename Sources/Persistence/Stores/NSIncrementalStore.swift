@@ -17,6 +17,7 @@ open class NSIncrementalStore: NSPersistentStore, @unchecked Sendable {
     private struct State {
         var references = ReferenceTable()
         var metadata: [String: Any] = [:]
+        var versions = RowVersions()
     }
 
     private let state = Lock(State())
@@ -54,7 +55,9 @@ open class NSIncrementalStore: NSPersistentStore, @unchecked Sendable {
         throw Self.missing("execute(_:with:)")
     }
 
-    /// The values of one object. Throws when it is not there any more.
+    /// The values of one object, and their version: a save asks for it again, and where it is not
+    /// that which was read, the merge policy decides. Throws when it is not there any more, with
+    /// the code `NSManagedObjectReferentialIntegrityError` for a save to know that.
     open func newValuesForObject(
         with objectID: NSManagedObjectID, with context: NSManagedObjectContext
     ) throws -> NSIncrementalStoreNode {
@@ -168,13 +171,88 @@ open class NSIncrementalStore: NSPersistentStore, @unchecked Sendable {
     override func write(
         _ gathered: ChangeSetBuilder, of context: NSManagedObjectContext, by writer: any RowWriting
     ) throws -> SaveOutcome {
+        let found = try checkVersions(of: gathered.changes, for: context)
         let living = gathered.written.filter { !$0.isDeleted }
         let request = NSSaveChangesRequest(
             inserted: Set(living.filter(\.isInserted)), updated: Set(living.filter(\.isUpdated)),
-            deleted: Set(gathered.written.filter(\.isDeleted)), locked: [])
+            deleted: Set(gathered.written.filter(\.isDeleted)),
+            locked: Set(context.pending.watched.filter { isLocked($0) }))
         request.affectedStores = [self]
         _ = try execute(request, with: context)
-        return SaveOutcome()
+        return noteWritten(gathered.changes, over: found)
+    }
+
+    // MARK: Versions
+
+    /// Asks for an object's values, and remembers their version.
+    final func node(
+        of row: RowID, for context: NSManagedObjectContext
+    ) throws -> NSIncrementalStoreNode {
+        let moment = state.withLock { $0.versions.moment }
+        let node = try newValuesForObject(with: id(for: row), with: context)
+        state.withLock {
+            $0.versions.note(Int64(clamping: node.version), of: row, askedAt: moment)
+        }
+        return node
+    }
+
+    override func isExpected(_ expected: Int64?, of row: RowID, found: Int64?) -> Bool {
+        guard let expected, let found else { return expected == found }
+        return state.withLock { $0.versions.isExpected(expected, of: row, found: found) }
+    }
+
+    private func isLocked(_ object: NSManagedObject) -> Bool {
+        object.objectID.isOf(self) && !object.hasChanges
+    }
+
+    /// Returns the versions that the store has of the rows that are to be written. Throws
+    /// `SaveConflicts` where they are not those that were read. Cost: a question for each row.
+    private func checkVersions(
+        of changes: ChangeSet, for context: NSManagedObjectContext
+    ) throws -> [RowID: Int64] {
+        var found: [RowID: Int64] = [:]
+        var conflicts: [SaveConflicts.Conflict] = []
+        func check(_ row: RowID, _ expected: Int64) throws {
+            guard let node = try presentNode(of: row, for: context) else {
+                return conflicts.append(.init(id: row, expectedVersion: expected, stored: nil))
+            }
+            let version = Int64(clamping: node.version)
+            found[row] = version
+            guard !isExpected(expected, of: row, found: version) else { return }
+            let stored = try (rowStore as? IncrementalRows)?.row(row, from: node)
+            conflicts.append(.init(id: row, expectedVersion: expected, stored: stored))
+        }
+        let expected =
+            changes.updates.map { ($0.id, $0.expectedVersion) }
+            + changes.deletes.map { ($0.id, $0.expectedVersion) }
+        for case (let row, let version?) in expected { try check(row, version) }
+        guard conflicts.isEmpty else { throw SaveConflicts(conflicts) }
+        return found
+    }
+
+    /// Nil where the store says that the object is gone.
+    private func presentNode(
+        of row: RowID, for context: NSManagedObjectContext
+    ) throws -> NSIncrementalStoreNode? {
+        do {
+            return try node(of: row, for: context)
+        } catch {
+            let known = error as NSError
+            guard known.domain == NSCocoaErrorDomain,
+                known.code == NSManagedObjectReferentialIntegrityError
+            else { throw error }
+            return nil
+        }
+    }
+
+    private func noteWritten(_ changes: ChangeSet, over found: [RowID: Int64]) -> SaveOutcome {
+        var outcome = SaveOutcome()
+        state.withLock { state in
+            for row in changes.updates.map(\.id) + changes.inserts.map(\.id) {
+                outcome.written.append((row, state.versions.write(row, over: found[row])))
+            }
+        }
+        return outcome
     }
 
     override func uriName(of row: RowID) -> String {

@@ -7,7 +7,8 @@ open class NSSaveChangesRequest: NSPersistentStoreRequest {
     public final let updatedObjects: Set<NSManagedObject>?
     /// Objects of the store that end.
     public final let deletedObjects: Set<NSManagedObject>?
-    /// Objects whose version must not have changed; always empty here.
+    /// Objects without changes whose version must not have changed (`detectConflicts(for:)`): it
+    /// was compared just before.
     public final let lockedObjects: Set<NSManagedObject>?
 
     /// For tests of stores; saves make them by themselves.

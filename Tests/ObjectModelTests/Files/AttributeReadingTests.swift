@@ -83,7 +83,7 @@ import Testing
         #expect(!plain.isOptional)
         #expect(plain.marks == .syncable)
         #expect(plain.usesScalarValueType == nil)
-        #expect(plain.renamingIdentifier == nil)
+        #expect(plain.renamingIdentifier == plain.name)
     }
 
     @Test func transformersAndTheirClassesAreKept() throws {

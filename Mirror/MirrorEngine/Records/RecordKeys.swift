@@ -20,14 +20,14 @@ struct RecordKeys: Sendable {
         entityKeys = Self.keys(
             layout.entities.map { layout in
                 let entity = layout.entity
-                return (layout.name, entity.userInfo, entity.renamingIdentifier)
+                return (layout.name, entity.userInfo, entity.givenRenamingIdentifier)
             })
         entityNames = Dictionary(
             entityKeys.map { ($0.value, $0.key) }, uniquingKeysWith: { first, _ in first })
         propertyKeys = Dictionary(
             layout.entities.map { layout in
                 let properties = layout.entity.properties.map {
-                    ($0.name, $0.userInfo, $0.renamingIdentifier)
+                    ($0.name, $0.userInfo, $0.givenRenamingIdentifier)
                 }
                 return (layout.name, Self.keys(properties))
             }, uniquingKeysWith: { first, _ in first })

@@ -32,9 +32,9 @@ struct ModelVersions {
         // A model alone may tell of former names that it gives to other properties now.
         guard later != nil else { return }
         for entity in last.layout.entities {
-            entityNames[entity.entity.renamingIdentifier ?? entity.name] = entity.name
+            entityNames[entity.entity.givenRenamingIdentifier ?? entity.name] = entity.name
             for property in entity.entity.properties {
-                if let former = property.renamingIdentifier { names[former] = property.name }
+                if let former = property.givenRenamingIdentifier { names[former] = property.name }
             }
         }
     }

@@ -40,7 +40,7 @@ extension SampleModel {
     /// Gives a property another name; its identifier keeps the first one.
     public static func rename(_ name: String, to other: String, in entity: NSEntityDescription) {
         guard let property = entity.propertiesByName[name] else { return }
-        property.renamingIdentifier = property.renamingIdentifier ?? name
+        property.renamingIdentifier = property.givenRenamingIdentifier ?? name
         property.name = other
     }
 

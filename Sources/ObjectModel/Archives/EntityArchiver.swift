@@ -27,7 +27,7 @@ struct EntityArchiver {
             ("NSVersionHashModifier", .reference(builder.string(entity.versionHashModifier))),
             (
                 "NSRenamingIdentifier",
-                .reference(builder.string(entity.renamingIdentifier ?? entity.name))
+                .reference(builder.string(entity.givenRenamingIdentifier ?? entity.name))
             ),
             (
                 "NSUserInfo",

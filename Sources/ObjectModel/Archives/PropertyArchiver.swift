@@ -57,7 +57,7 @@ struct PropertyArchiver {
             ("NSEntity", .reference(owner)),
             (
                 "NSRenamingIdentifier",
-                .reference(builder.string(property.renamingIdentifier ?? property.name))
+                .reference(builder.string(property.givenRenamingIdentifier ?? property.name))
             ),
             ("_P", .integer(Self.packedFlags(of: property, isReadOnly: isReadOnly))),
         ]
@@ -102,7 +102,7 @@ struct PropertyArchiver {
         let flags =
             (attribute.allowsExternalBinaryDataStorage ? 4 : 0)
             | (attribute.preservesValueInHistoryOnDeletion ? 16 : 0)
-        let className = attribute.attributeValueClassName ?? attribute.attributeType.valueClassName
+        let className = attribute.attributeValueClassName
         fields += [
             ("NSAttributeType", .integer(Int(attribute.attributeType.rawValue))),
             ("NSAttributeValueClassName", .reference(builder.string(className))),

@@ -19,7 +19,7 @@ struct DescriptionContent: Equatable {
         kind = ObjectIdentifier(type(of: property))
         hash = property.versionHash
         names = [
-            property.name, property.renamingIdentifier, attribute?.valueTransformerName,
+            property.name, property.givenRenamingIdentifier, attribute?.valueTransformerName,
             attribute?.attributeValueClassName, relationship?.destinationEntity?.name,
             relationship?.inverseRelationship?.name,
         ]
@@ -42,7 +42,7 @@ struct DescriptionContent: Equatable {
         kind = ObjectIdentifier(type(of: entity))
         hash = entity.versionHash
         names = [
-            entity.name, entity.managedObjectClassName, entity.renamingIdentifier,
+            entity.name, entity.managedObjectClassName, entity.givenRenamingIdentifier,
             entity.superentity?.name,
         ]
         flags = [entity.isAbstract]

@@ -8,7 +8,7 @@ enum DescriptionText {
         let subentities = entity.subentities.compactMap(\.name).sorted()
         return "(\(head(entity))) name \(entity.name ?? "(null)"), "
             + "managedObjectClassName \(className), "
-            + "renamingIdentifier \(entity.renamingIdentifier ?? entity.name ?? "(null)"), "
+            + "renamingIdentifier \(entity.givenRenamingIdentifier ?? entity.name ?? "(null)"), "
             + "isAbstract \(number(entity.isAbstract)), "
             + "superentity name \(entity.superentity?.name ?? "(null)"), "
             + "properties {\(list(properties))}, subentities {\(list(subentities))}, "
@@ -24,13 +24,12 @@ enum DescriptionText {
             "(\(head(property))), name \(property.name), "
             + "isOptional \(number(property.isOptional)), "
             + "isTransient \(number(property.isTransient)), entity \(entity), "
-            + "renamingIdentifier \(property.renamingIdentifier ?? property.name), "
+            + "renamingIdentifier \(property.givenRenamingIdentifier ?? property.name), "
             + "versionHashModifier \(property.versionHashModifier ?? "(null)") "
             + "userInfo {\(info(property.userInfo))}"
         switch property {
         case let attribute as NSAttributeDescription:
-            let className =
-                attribute.attributeValueClassName ?? attribute.attributeType.valueClassName
+            let className = attribute.attributeValueClassName
             text += ", attributeType \(attribute.attributeType.rawValue)"
             text += ", attributeValueClassName \(className ?? "(null)")"
             text += ", defaultValue \(attribute.defaultValue.map { "\($0)" } ?? "(null)")"

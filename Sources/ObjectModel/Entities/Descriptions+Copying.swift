@@ -17,7 +17,7 @@ extension NSEntityDescription {
         twin.isAbstract = isAbstract
         twin.userInfo = userInfo
         twin.versionHashModifier = versionHashModifier
-        twin.renamingIdentifier = renamingIdentifier
+        twin.givenRenamingIdentifier = givenRenamingIdentifier
         twin.uniquenessConstraints = uniquenessConstraintNames
         twin.marks = marks
         twin.declaredProperties = declaredProperties.compactMap {

@@ -5,8 +5,14 @@ open class NSAttributeDescription: NSPropertyDescription, @unchecked Sendable {
     // @unchecked: see NSPropertyDescription.
     /// The kind of value; `type` is its newer spelling.
     open var attributeType: NSAttributeType = .undefinedAttributeType
-    /// The class of the values, for transformable attributes; nil for the type's own class.
-    open var attributeValueClassName: String?
+    /// The class of the values: the one that was set, as for transformable attributes, or that of
+    /// the type, such as `NSString`; nil where the type has none.
+    open var attributeValueClassName: String? {
+        get { givenValueClassName ?? attributeType.valueClassName }
+        set { givenValueClassName = newValue }
+    }
+    /// The class that was set; nil for none.
+    package var givenValueClassName: String?
     /// The value a new object starts with, in its Swift type: `Int16`, `Int32`, `Int64`, `Decimal`,
     /// `Double`, `Float`, `String`, `Bool`, `Date`, `Data`, `UUID` or `URL`.
     open var defaultValue: Any?
@@ -29,7 +35,7 @@ open class NSAttributeDescription: NSPropertyDescription, @unchecked Sendable {
         super.give(to: twin)
         guard let twin = twin as? NSAttributeDescription else { return }
         twin.attributeType = attributeType
-        twin.attributeValueClassName = attributeValueClassName
+        twin.givenValueClassName = givenValueClassName
         twin.defaultValue = defaultValue
         twin.valueTransformerName = valueTransformerName
         twin.allowsExternalBinaryDataStorage = allowsExternalBinaryDataStorage

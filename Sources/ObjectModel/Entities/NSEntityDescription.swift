@@ -22,8 +22,14 @@ open class NSEntityDescription: NSObject, NSCopying, @unchecked Sendable {
     open var userInfo: [AnyHashable: Any]?
     /// Text that changes the version hash where nothing else differs.
     open var versionHashModifier: String?
-    /// The entity's name in the previous model version, for inferred mappings; nil for `name`.
-    open var renamingIdentifier: String?
+    /// The entity's name in the previous model version, for inferred mappings; its own name where
+    /// none was set.
+    open var renamingIdentifier: String? {
+        get { givenRenamingIdentifier ?? name }
+        set { givenRenamingIdentifier = newValue }
+    }
+    /// The identifier that was set; nil for none.
+    package var givenRenamingIdentifier: String?
     /// Groups of attributes, or of their names, whose values are unique among the entity's objects.
     open var uniquenessConstraints: [[Any]] = []
     /// The indexes the SQLite store keeps, own ones only.

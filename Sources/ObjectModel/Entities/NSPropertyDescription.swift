@@ -21,8 +21,14 @@ open class NSPropertyDescription: NSObject, NSCopying, @unchecked Sendable {
     open var userInfo: [AnyHashable: Any]?
     /// Text that changes the version hash where nothing else differs.
     open var versionHashModifier: String?
-    /// The property's name in the previous model version, for inferred mappings; nil for `name`.
-    open var renamingIdentifier: String?
+    /// The property's name in the previous model version, for inferred mappings; its own name where
+    /// none was set.
+    open var renamingIdentifier: String? {
+        get { givenRenamingIdentifier ?? name }
+        set { givenRenamingIdentifier = newValue }
+    }
+    /// The identifier that was set; nil for none.
+    package var givenRenamingIdentifier: String?
     /// The predicates and warnings that a program set; nil where the model file's rules hold.
     package var givenValidation: GivenValidation?
     /// Marks of editors and of other stores, that change neither columns nor objects.
@@ -74,7 +80,7 @@ open class NSPropertyDescription: NSObject, NSCopying, @unchecked Sendable {
         twin.isTransient = isTransient
         twin.userInfo = userInfo
         twin.versionHashModifier = versionHashModifier
-        twin.renamingIdentifier = renamingIdentifier
+        twin.givenRenamingIdentifier = givenRenamingIdentifier
         twin.givenValidation = givenValidation
         twin.marks = marks
     }

@@ -53,7 +53,7 @@ struct ModelWriter {
         node.flag("isAbstract", entity.isAbstract)
         node.set("parentEntity", entity.superentity?.name)
         node.set("versionHashModifier", entity.versionHashModifier)
-        node.set("elementID", entity.renamingIdentifier)
+        node.set("elementID", entity.givenRenamingIdentifier)
         node.set(
             "coreSpotlightDisplayNameExpression", entity.coreSpotlightDisplayNameExpressionText)
         node.set("codeGenerationType", entity.marks.codeGeneration)

@@ -27,7 +27,7 @@ enum PropertyWriter {
         if let fact = try DefaultValueWriter.fact(of: attribute) { node.set(fact.key, fact.text) }
         node.set("usesScalarValueType", attribute.usesScalarValueType.map { $0 ? "YES" : "NO" })
         node.set("valueTransformerName", attribute.valueTransformerName)
-        node.set("customClassName", attribute.attributeValueClassName)
+        node.set("customClassName", attribute.givenValueClassName)
         node.flag("allowsExternalBinaryDataStorage", attribute.allowsExternalBinaryDataStorage)
         node.flag("preserveAfterDeletion", attribute.preservesValueInHistoryOnDeletion)
         node.flag("allowsCloudEncryption", attribute.allowsCloudEncryption)
@@ -105,7 +105,7 @@ enum PropertyWriter {
         node.flag("spotlightIndexingEnabled", property.isIndexedBySpotlight)
         node.flag("storedInTruthFile", property.isStoredInExternalRecord)
         node.set("versionHashModifier", property.versionHashModifier)
-        node.set("elementID", property.renamingIdentifier)
+        node.set("elementID", property.givenRenamingIdentifier)
         node.set("syncable", property.marks.contains(.syncable) ? "YES" : "NO")
         if let userInfo = property.userInfo {
             node.children.append(try self.userInfo(userInfo, of: property.name))

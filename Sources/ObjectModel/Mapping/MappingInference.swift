@@ -50,14 +50,14 @@ struct MappingInference {
     // MARK: Who belongs to whom
 
     private func origin(of entity: NSEntityDescription) -> NSEntityDescription? {
-        let identifier = entity.renamingIdentifier ?? entity.name ?? ""
-        if let renamed = source.first(where: { ($0.renamingIdentifier ?? $0.name) == identifier }) {
+        let identifier = entity.renamingIdentifier ?? ""
+        if let renamed = source.first(where: { $0.renamingIdentifier == identifier }) {
             return renamed
         }
         if let named = source.first(where: { $0.name == identifier }) { return named }
         // The name counts where nobody else asks for it by an identifier.
         let isClaimed = destination.contains {
-            $0 !== entity && $0.renamingIdentifier == entity.name
+            $0 !== entity && $0.givenRenamingIdentifier == entity.name
         }
         return isClaimed ? nil : source.first { $0.name == entity.name }
     }
@@ -65,15 +65,13 @@ struct MappingInference {
     private func origin<Property: NSPropertyDescription>(
         of property: Property, in entity: NSEntityDescription, among candidates: [Property]
     ) -> Property? {
-        let identifier = property.renamingIdentifier ?? property.name
-        if let renamed = candidates.first(where: {
-            ($0.renamingIdentifier ?? $0.name) == identifier
-        }) {
+        let identifier = property.renamingIdentifier
+        if let renamed = candidates.first(where: { $0.renamingIdentifier == identifier }) {
             return renamed
         }
         if let named = candidates.first(where: { $0.name == identifier }) { return named }
         let isClaimed = entity.properties.contains {
-            $0 !== property && $0.renamingIdentifier == property.name
+            $0 !== property && $0.givenRenamingIdentifier == property.name
         }
         return isClaimed ? nil : candidates.first { $0.name == property.name }
     }

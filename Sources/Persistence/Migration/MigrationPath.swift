@@ -50,14 +50,15 @@ struct MigrationPath {
     }
 
     private static func names(of entity: NSEntityDescription) -> [String] {
-        [entity.name, entity.renamingIdentifier].compactMap { $0 }
+        [entity.name, entity.givenRenamingIdentifier].compactMap { $0 }
     }
 
     private static func names(
         of property: NSPropertyDescription, in entity: NSEntityDescription
     ) -> [String] {
         names(of: entity).flatMap { owner in
-            [property.name, property.renamingIdentifier].compactMap { $0.map { "\(owner).\($0)" } }
+            [property.name, property.givenRenamingIdentifier ?? property.name]
+                .map { "\(owner).\($0)" }
         }
     }
 

@@ -72,7 +72,7 @@ private struct FormerNames {
                 continue
             }
             let entity = manager.destinationModel.entitiesByName[new]
-            if successors[old] == nil || old == new || old == entity?.renamingIdentifier {
+            if successors[old] == nil || old == new || old == entity?.givenRenamingIdentifier {
                 successors[old] = new
             }
             for (former, name) in Self.names(mapping, entity) {
@@ -96,7 +96,7 @@ private struct FormerNames {
                 return (former, name)
             }
         let same = (entity?.propertiesByName ?? [:]).map { name, property in
-            (property.renamingIdentifier ?? name, name)
+            (property.givenRenamingIdentifier ?? name, name)
         }
         return written + same
     }

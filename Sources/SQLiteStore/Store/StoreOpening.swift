@@ -106,7 +106,7 @@ struct StoreOpening {
         var missing: [String] = []
         for entity in model.entities(forConfigurationName: configuration) ?? [] {
             let name = entity.name ?? ""
-            if let number = stored[name] ?? entity.renamingIdentifier.flatMap({ stored[$0] }) {
+            if let number = stored[name] ?? entity.givenRenamingIdentifier.flatMap({ stored[$0] }) {
                 numbers[name] = number
             } else {
                 missing.append(name)

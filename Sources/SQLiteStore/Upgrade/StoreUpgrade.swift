@@ -111,7 +111,7 @@ struct StoreUpgrade {
         var numbers: [String: Int32] = [:]
         for entity in source.entities {
             guard let name = entity.name, names.contains(name) else { continue }
-            numbers[name] = stored[name] ?? entity.renamingIdentifier.flatMap { stored[$0] }
+            numbers[name] = stored[name] ?? entity.givenRenamingIdentifier.flatMap { stored[$0] }
         }
         let schema = try SchemaBuilder.schema(of: ModelLayout(model: source, numbers: numbers))
         return try SchemaResolver(connection: connection, path: file.path).resolve(schema)

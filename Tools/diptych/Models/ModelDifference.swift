@@ -16,7 +16,7 @@ struct ModelDifference {
         self.old = old
         self.new = new
         needsMigration = old.entityVersionHashesByName != new.entityVersionHashesByName
-        let pairs = Self.matches(old.entities, new.entities, \.matchName, \.renamingIdentifier)
+        let pairs = Self.matches(old.entities, new.entities, \.matchName, \.givenRenamingIdentifier)
         for (former, entity) in pairs { compare(former, entity) }
         let kept = Set(pairs.map { ObjectIdentifier($0.0) })
         for entity in old.entities where !kept.contains(ObjectIdentifier(entity)) {
@@ -136,7 +136,7 @@ struct ModelDifference {
         _ old: NSEntityDescription, _ new: NSEntityDescription
     ) {
         let (former, current) = (Self.stored(old), Self.stored(new))
-        let pairs = Self.matches(former, current, \.name, \.renamingIdentifier)
+        let pairs = Self.matches(former, current, \.name, \.givenRenamingIdentifier)
         let kept = Set(pairs.map { ObjectIdentifier($0.0) })
         let known = Set(pairs.map { ObjectIdentifier($0.1) })
         for property in former where !kept.contains(ObjectIdentifier(property)) {
@@ -304,8 +304,8 @@ struct ModelDifference {
         let ends = (old.destinationEntity, new.destinationEntity)
         let leadsToTheSame =
             ends.0?.name == ends.1?.name
-            || (ends.1?.renamingIdentifier).map {
-                [ends.0?.name, ends.0?.renamingIdentifier].contains($0)
+            || (ends.1?.givenRenamingIdentifier).map {
+                [ends.0?.name, ends.0?.givenRenamingIdentifier].contains($0)
             }
                 ?? false
         if !leadsToTheSame {
@@ -330,7 +330,7 @@ struct ModelDifference {
             note("deleteRule", entity, new.name, "its delete rule changed", .none)
         }
         if old.inverseRelationship?.name != new.inverseRelationship?.name,
-            new.inverseRelationship?.renamingIdentifier != old.inverseRelationship?.name
+            new.inverseRelationship?.givenRenamingIdentifier != old.inverseRelationship?.name
         {
             note("inverse", entity, new.name, "its inverse changed", .lightweight)
         }

@@ -34,7 +34,7 @@ struct ModelFacts {
         return [
             "name": JSON(entity.name), "super": JSON(entity.superentity?.name),
             "abstract": .bool(entity.isAbstract), "class": .string(entity.managedObjectClassName),
-            "renamingIdentifier": JSON(entity.renamingIdentifier),
+            "renamingIdentifier": JSON(entity.givenRenamingIdentifier),
             "attributes": .array(own.compactMap { $0 as? NSAttributeDescription }.map(json)),
             "relationships": .array(own.compactMap { $0 as? NSRelationshipDescription }.map(json)),
             "fetched": .array(
@@ -54,7 +54,7 @@ struct ModelFacts {
             "default": JSON(attribute.defaultValue.map(Self.text)),
             "derivation": JSON(derived?.derivationExpressionText),
             "external": .bool(attribute.allowsExternalBinaryDataStorage),
-            "renamingIdentifier": JSON(attribute.renamingIdentifier),
+            "renamingIdentifier": JSON(attribute.givenRenamingIdentifier),
         ]
     }
 
@@ -66,7 +66,7 @@ struct ModelFacts {
             "toMany": .bool(relationship.isToMany), "ordered": .bool(relationship.isOrdered),
             "optional": .bool(relationship.isOptional),
             "deleteRule": .string(Self.word(relationship.deleteRule)),
-            "renamingIdentifier": JSON(relationship.renamingIdentifier),
+            "renamingIdentifier": JSON(relationship.givenRenamingIdentifier),
         ]
     }
 
@@ -129,7 +129,7 @@ struct ModelFacts {
     private func facts(of property: NSPropertyDescription) -> (kind: String, [String]) {
         var facts = property.isOptional ? [] : ["required"]
         if property.isTransient { facts.append("transient") }
-        if let former = property.renamingIdentifier { facts.append("formerly \(former)") }
+        if let former = property.givenRenamingIdentifier { facts.append("formerly \(former)") }
         switch property {
         case let attribute as NSAttributeDescription:
             if let value = attribute.defaultValue { facts.append("default \(Self.text(value))") }

@@ -83,6 +83,57 @@ import Testing
         #expect(shown.array.count == 1 && shown.intersects(NSOrderedSet(object: songs[2])))
     }
 
+    /// Foundation's function knows nothing of the relationship, which follows.
+    @Test(arguments: [StoreKind.memory, .sqlite])
+    func sortDescriptorsSortTheMembers(_ kind: StoreKind) throws {
+        let bench = try Bench(kind)
+        let list = try bench.make("Playlist", "list")
+        let songs = try ["c", "a", "b"].map { try bench.make("Song", $0) }
+        list.setValue(NSOrderedSet(array: songs), forKey: "songs")
+        try bench.context.save()
+        func sort(_ set: NSMutableOrderedSet, ascending: Bool) {
+            set.sort(using: [NSSortDescriptor(key: "name", ascending: ascending)])
+        }
+        func order() -> [String] { bench.order(list.value(forKey: "songs")) }
+        // One that nobody keeps.
+        sort(list.mutableOrderedSetValue(forKey: "songs"), ascending: true)
+        #expect(list.hasChanges && order() == ["a", "b", "c"])
+        try bench.context.save()
+        #expect(
+            bench.order(try bench.twin(list, in: bench.newContext()).value(forKey: "songs"))
+                == ["a", "b", "c"])
+        let shown = list.mutableOrderedSetValue(forKey: "songs")
+        sort(shown, ascending: false)
+        #expect((shown.object(at: 0) as? NSManagedObject)?.string("name") == "c")
+        #expect(order() == ["c", "b", "a"])
+        sort(shown, ascending: true)
+        bench.context.processPendingChanges()
+        #expect(order() == ["a", "b", "c"])
+        sort(shown, ascending: false)
+        shown.insert(try bench.make("Song", "d"), at: 0)
+        #expect(order() == ["d", "c", "b", "a"])
+        sort(shown, ascending: true)
+        try bench.context.save()
+        #expect(order() == ["a", "b", "c", "d"] && !list.hasChanges)
+        sort(shown, ascending: false)
+        bench.context.rollback()
+        #expect(order() == ["a", "b", "c", "d"])
+        #expect(shown.index(of: songs[1]) == 0 && !list.hasChanges)
+    }
+
+    /// What came and went while the set was sorted apart stays so.
+    @Test func sortingAnOldSetBringsNobodyBack() throws {
+        let bench = try Bench(.sqlite)
+        let list = try bench.make("Playlist", "list")
+        let songs = try ["c", "a", "b", "d"].map { try bench.make("Song", $0) }
+        list.setValue(NSOrderedSet(array: Array(songs[0..<3])), forKey: "songs")
+        let shown = list.mutableOrderedSetValue(forKey: "songs")
+        list.setValue(NSOrderedSet(array: [songs[3], songs[0], songs[1]]), forKey: "songs")
+        shown.sort(using: [NSSortDescriptor(key: "name", ascending: true)])
+        bench.context.processPendingChanges()
+        #expect(bench.order(list.value(forKey: "songs")) == ["a", "c", "d"])
+    }
+
     @Test func aPlainOneWritesThrough() throws {
         let bench = try Bench(.sqlite)
         let sales = try bench.make("Department", "Sales")

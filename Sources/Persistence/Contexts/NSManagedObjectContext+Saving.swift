@@ -16,6 +16,7 @@ extension NSManagedObjectContext {
     /// `validating` says whether the model's rules are looked at. Throws as `save()` does.
     final func save(validating: Bool) throws {
         if QueueGuard.isOn { checkQueue() }
+        takeSortings()
         try readUnread()
         if pending.failure != nil { throw takeFailure() }
         guard hasChanges else {

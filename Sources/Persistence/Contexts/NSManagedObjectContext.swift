@@ -330,11 +330,17 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     /// Ends the event: applies the delete rules of what was deleted (see
     /// `propagatesDeletesAtEndOfEvent`), hands what changed to the undo manager, and posts it as
     /// one ObjectsDidChange notification. Nothing is posted where nothing changed.
-    open func processPendingChanges() { _ = postEvent() }
+    open func processPendingChanges() {
+        takeSortings()
+        _ = postEvent()
+    }
 
     /// Takes back all changes since the last save, and empties the undo manager: new objects leave,
     /// others show their stored values.
-    open func rollback() { takeBackChanges() }
+    open func rollback() {
+        takeSortings()
+        takeBackChanges()
+    }
 
     /// Forgets all objects and changes, and empties the undo manager.
     ///

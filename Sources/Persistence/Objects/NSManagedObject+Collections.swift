@@ -11,7 +11,9 @@ extension NSManagedObject {
 
     /// An ordered set that shows an ordered relationship; changes go to the object at once.
     public final func mutableOrderedSetValue(forKey key: String) -> NSMutableOrderedSet {
-        RelationshipOrderedSet(owner: self, key: key)
+        let set = RelationshipOrderedSet(owner: self, key: key)
+        context?.pending.orderedSets.add(set)
+        return set
     }
 
     /// The slot of a to-many, with its members read. Traps for other keys.

@@ -5,12 +5,16 @@ internal import Stores
 /// An ordered relationship as a mutable ordered set.
 ///
 /// `array`, `set`, `firstObject`, `lastObject`, `reversed` and enumerators cannot be overridden
-/// here: they show the members as this set was asked for, or as it left them itself.
+/// here: they show the members as this set was asked for, or as it left them itself. Nor can
+/// `sort(using:)`, which sorts Foundation's own storage alone: the members follow when this set is
+/// used again or let go of, and when its context processes changes (`takeSorting()`).
 final class RelationshipOrderedSet: NSMutableOrderedSet {
     private let owner: NSManagedObject?
     private let key: String
     /// While Foundation's own storage is filled, which asks for what that holds.
     private var isFilling = false
+    /// What Foundation's own storage was filled with.
+    private var shown: [Any] = []
 
     init(owner: NSManagedObject, key: String) {
         self.owner = owner
@@ -18,6 +22,8 @@ final class RelationshipOrderedSet: NSMutableOrderedSet {
         super.init(capacity: 0)
         fill()
     }
+
+    deinit { takeSorting(isEnding: true) }
 
     required init?(coder: NSCoder) { return nil }
 
@@ -33,15 +39,40 @@ final class RelationshipOrderedSet: NSMutableOrderedSet {
 
     /// Gives Foundation's own storage the members, for what reads nothing else.
     private func fill() {
-        let members = plain.array
+        let members = current.array
         isFilling = true
         while super.count > 0 { super.removeObject(at: super.count - 1) }
         for (index, object) in members.enumerated() { super.insert(object, at: index) }
         isFilling = false
+        shown = members
+    }
+
+    // MARK: What Foundation sorted in its own storage
+
+    /// Whether Foundation's storage has another object at a place than it was given.
+    private func isSorted(at index: Int) -> Bool {
+        guard shown.indices.contains(index), index < super.count else { return false }
+        return super.object(at: index) as AnyObject !== shown[index] as AnyObject
+    }
+
+    /// Gives the members the order that Foundation's `sort(using:)` gave its own storage; those
+    /// that came meanwhile stay behind the others.
+    func takeSorting(isEnding: Bool = false) {
+        guard !isFilling, shown.count == super.count,
+            shown.indices.contains(where: { isSorted(at: $0) }),
+            let owner, owner.managedObjectContext != nil, !owner.isDeleted
+        else { return }
+        shown = shown.indices.map { super.object(at: $0) }
+        let members = current
+        let sorted = NSMutableOrderedSet(array: shown.filter { members.contains($0) })
+        sorted.addObjects(from: members.array)
+        owner.setValue(sorted.array, forKey: key)
+        if !isEnding { fill() }
     }
 
     private func change(_ body: @escaping (NSManagedObject, Int) -> Void) {
         guard let owner else { return }
+        takeSorting()
         let key = key
         let slot = owner.openToMany(key)
         owner.willChangeValue(forKey: key)
@@ -61,11 +92,13 @@ final class RelationshipOrderedSet: NSMutableOrderedSet {
 
     override func object(at index: Int) -> Any {
         guard let owner else { return NSNull() }
+        if isSorted(at: index) { takeSorting() }
         return owner.related(members(owner).sequence[index].id) ?? NSNull()
     }
 
     override func index(of object: Any) -> Int {
         guard let owner, let object = object as? NSManagedObject else { return NSNotFound }
+        takeSorting()
         return members(owner).sequence.firstIndex(of: object.reference) ?? NSNotFound
     }
 
@@ -101,6 +134,11 @@ final class RelationshipOrderedSet: NSMutableOrderedSet {
 
     /// The members, apart from their object.
     private var plain: NSMutableOrderedSet {
+        takeSorting()
+        return current
+    }
+
+    private var current: NSMutableOrderedSet {
         guard let owner else { return [] }
         return NSMutableOrderedSet(
             array: members(owner).sequence.compactMap { owner.related($0.id) })
@@ -129,6 +167,7 @@ final class RelationshipOrderedSet: NSMutableOrderedSet {
 
     override func remove(_ object: Any) {
         guard let owner, let object = object as? NSManagedObject else { return }
+        takeSorting()
         owner.removeObject(object, fromRelationshipNamed: key)
         fill()
     }

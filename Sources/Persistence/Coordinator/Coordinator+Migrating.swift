@@ -8,9 +8,9 @@ internal import Stores
 extension NSPersistentStoreCoordinator {
     /// Writes all of a store into a new one at `storeURL`, and opens that in its place.
     ///
-    /// Contexts go on with the new store: their objects stay, unsaved changes and all, and are saved
-    /// there; IDs stay the same, but for the store in their URIs, and in XML and binary files for
-    /// their keys. A mirrored SQLite store that moves to a SQLite store with history is
+    /// Contexts go on with the new store: their objects stay, unsaved changes and all, and are
+    /// saved there; IDs stay the same, but for the store in their URIs, and in XML and binary files
+    /// for their keys. A mirrored SQLite store that moves to a SQLite store with history is
     /// copied as it is, with its history, and its mirror can go on there; in any other,
     /// all objects are new to a mirror. What another context saves meanwhile is in the new store
     /// wholly or not at all (of an incremental store, as its class answers). Values whose files are
@@ -154,8 +154,8 @@ extension NSPersistentStoreCoordinator {
         }
         if copy.lostLinks > 0 {
             MissingValueNotice.write(
-                "\(copy.lostLinks) links are not in the new store: the objects that they lead to are "
-                    + "not in the old one.")
+                "\(copy.lostLinks) links are not in the new store: the objects that they lead to "
+                    + "are not in the old one.")
         }
         return copy.rows
     }

@@ -47,8 +47,8 @@ package struct StoreParameters: @unchecked Sendable {
     /// The options of a SQLite store.
     package var sqliteOptions: SQLiteStoreOptions {
         var made = SQLiteStoreOptions()
-        made.access = access
-        made.entityNumbers = former?.numbers
+        made.making.access = access
+        made.making.entityNumbers = former?.numbers
         made.isReadOnly = isReadOnly
         made.tracksHistory = tracksHistory
         made.ignoresVersioning = flag(NSIgnorePersistentStoreVersioningOption) ?? false

@@ -33,10 +33,16 @@ public struct SQLiteStoreOptions: Sendable {
     /// Who writes, for the history.
     public var origin = HistoryOrigin.thisProcess
 
-    /// Who may read and write a file that is made; nil for what new files have.
-    package var access: FileAccess?
-    /// The numbers of the entities, by name, in a file that is made; nil to number them afresh.
-    package var entityNumbers: [String: Int32]?
+    /// What a file that is made begins with.
+    package var making = Making()
+
+    /// How a file is made.
+    package struct Making: Sendable {
+        /// Who may read and write it; nil for what new files have.
+        package var access: FileAccess?
+        /// The numbers of the entities, by name; nil to number them afresh.
+        package var entityNumbers: [String: Int32]?
+    }
 
     public init() {}
 

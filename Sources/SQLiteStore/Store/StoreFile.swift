@@ -196,7 +196,7 @@ struct StoreFile {
         let name = ".\(url.lastPathComponent).\(platform.randomness.uuid().uuidString)"
         let draft = url.deletingLastPathComponent().appendingPathComponent(name)
         defer { Self.remove(draft) }
-        options.access?.makeFile(at: draft.path)
+        options.making.access?.makeFile(at: draft.path)
         try autoreleased { try prepare(Connection(path: draft.path), fill) }
         try platform.faults.reach("store.beforePlacing")
         do {

@@ -125,7 +125,7 @@ struct StoreOpening {
     /// Writes an empty store of the model into a new database.
     private func fill(_ connection: Connection) throws {
         let schema = try ModelFacts.schema(
-            model, configuration, numbers: file.options.entityNumbers)
+            model, configuration, numbers: file.options.making.entityNumbers)
         if let refusal = schema.content.refusals.first { throw refusal }
         let metadata = StoreMetadata(
             hashes: hashes, model: model, identifier: platform.randomness.uuid().uuidString)

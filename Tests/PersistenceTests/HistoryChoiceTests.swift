@@ -36,6 +36,19 @@ import Testing
         #expect(result?.result as? Int == 1)
     }
 
+    /// For doubles of tests, and for those who begin without a token.
+    @Test(arguments: StoreKind.logging)
+    func aTokenOfNothingIsBeforeAll(_ kind: StoreKind) throws {
+        let (bench, _) = try bench(kind)
+        let all = NSPersistentHistoryChangeRequest.fetchHistory(after: NSPersistentHistoryToken())
+        all.resultType = .count
+        let result = try bench.context.execute(all) as? NSPersistentHistoryResult
+        #expect(result?.result as? Int == 3)
+        let request = NSBatchInsertRequest()
+        #expect(request.entityName == "" && request.entity == nil)
+        #expect(throws: NSError.self) { try bench.context.execute(request) }
+    }
+
     @Test(arguments: StoreKind.logging)
     func aDeletionKeepsWhatItsRequestDoesNotChoose(_ kind: StoreKind) throws {
         let (bench, _) = try bench(kind)

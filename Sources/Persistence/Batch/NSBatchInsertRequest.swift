@@ -57,6 +57,9 @@ open class NSBatchInsertRequest: NSPersistentStoreRequest {
         objectsToInsert = dictionaries
     }
 
+    /// A request of no entity, which cannot be run. Apple's class inherits it.
+    public convenience override init() { self.init("", nil) }
+
     private init(_ name: String, _ entity: NSEntityDescription?) {
         self.name = name
         self.entity = entity

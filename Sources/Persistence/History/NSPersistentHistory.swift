@@ -39,6 +39,9 @@ open class NSPersistentHistoryToken: NSObject, NSCopying, NSSecureCoding, @unche
 
     package init(numbers: [String: Int64]) { self.numbers = numbers }
 
+    /// A token of no store, from before all transactions. Apple's class inherits it.
+    public convenience override init() { self.init(numbers: [:]) }
+
     public static var supportsSecureCoding: Bool { true }
 
     public required init?(coder: NSCoder) {

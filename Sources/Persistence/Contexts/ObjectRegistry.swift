@@ -13,6 +13,8 @@ struct ObjectRegistry {
     private var entities: [ObjectIdentifier: NSEntityDescription] = [:]
     /// The shapes of the entities seen, so that they live as long as the context.
     private var shapes: [ObjectIdentifier: ObjectLayout] = [:]
+    /// Ordered sets of relationships, which may have been sorted past their objects.
+    var orderedSets = OrderedSetRegister()
 
     init(context: ZeroingReference<NSManagedObjectContext>, awakening: AwakeningState) {
         self.context = context

@@ -21,5 +21,5 @@ struct OrderedSetRegister {
 
 extension NSManagedObjectContext {
     /// Lets relationships follow what Foundation sorted in sets that show them.
-    final func takeSortings() { for set in pending.orderedSets.living { set.takeSorting() } }
+    final func takeSortings() { for set in registry.orderedSets.living { set.takeSorting() } }
 }

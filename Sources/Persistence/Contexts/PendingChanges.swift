@@ -20,8 +20,6 @@ struct PendingChanges {
     var moved: [NSManagedObject] = []
     /// Objects whose rows the next save compares with what was read.
     var watched: [NSManagedObject] = []
-    /// Ordered sets of relationships, which may have been sorted past their objects.
-    var orderedSets = OrderedSetRegister()
     /// Stored members that to-manys were read without.
     var hidden: Set<HiddenMember> = []
     /// Objects whose rows turned out to be gone, and that others may still lead to.

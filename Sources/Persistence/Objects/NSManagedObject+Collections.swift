@@ -12,7 +12,7 @@ extension NSManagedObject {
     /// An ordered set that shows an ordered relationship; changes go to the object at once.
     public final func mutableOrderedSetValue(forKey key: String) -> NSMutableOrderedSet {
         let set = RelationshipOrderedSet(owner: self, key: key)
-        context?.pending.orderedSets.add(set)
+        context?.registry.orderedSets.add(set)
         return set
     }
 

@@ -10,6 +10,9 @@ struct AuthorMemory {
         let seen: [AttributeValue?]
     }
 
+    /// Stands for the mirrors of all devices.
+    static let anyMirror = "the mirror"
+
     private(set) var deletions: [String: [Deletion]] = [:]
     private var editors: [EditMemory.Property: Set<String>] = [:]
 

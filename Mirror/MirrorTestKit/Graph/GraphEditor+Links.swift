@@ -33,6 +33,10 @@ extension GraphEditor {
             for (slot, _) in update.toOnes {
                 let property = versions.lastName(of: entity.toOnes[slot].name)
                 memory.authors.edited(name, property, by: device.name)
+                if !isOneOfMany(slot, of: update.id) {
+                    // Whoever hears of one end of a one-to-one answers it at the other.
+                    memory.authors.edited(name, property, by: AuthorMemory.anyMirror)
+                }
             }
         }
     }

@@ -99,7 +99,7 @@ import Testing
         #expect(old.status == "401" && old.body.contains("set the clock"))
         #expect(try post("0", record).body.contains("key ID is unknown"))
         #expect(try post(id, record, to: "private/records/modify").status == "403")
-        #expect(try post(id, "", to: "public/users/caller").status == "403")
+        #expect(try post(id, "", to: "public/users/discover").status == "403")
         for hash in ["", "47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU="] {
             let empty = try post(id, "", to: "public/subscriptions/list", ["HASH": hash])
             #expect(empty.status == "200", "\(empty.body)")

@@ -306,7 +306,7 @@ struct PostgresBackendTests {
     @Test func aNewerVersionThatOnlyAddsGoesBesideThisOne() throws {
         try fixture().save(.note("a"))
         try TestServer.sql(
-            "ALTER TABLE records ADD COLUMN later bigint; UPDATE diptych_schema SET version = 11",
+            "ALTER TABLE records ADD COLUMN later bigint; UPDATE diptych_schema SET version = 13",
             at: address)
         let older = try fixture(seed: 3)
         try older.save(.note("b"))
@@ -342,13 +342,13 @@ struct PostgresBackendTests {
         _ = try again.modify([RecordOperation(.create, SharingFixture.share("s", of: "a"))])
         #expect(
             try TestServer.sql("SELECT version, works_with FROM diptych_schema", at: address)
-                == "10|2\n")
+                == "12|2\n")
         #expect(try TestServer.sql(counted, at: address) == "2\n")
     }
 
     @Test func aNewerVersionThatChangesIsRefused() throws {
         try fixture().save(.note("a"))
-        try TestServer.sql("UPDATE diptych_schema SET version = 11, works_with = 11", at: address)
+        try TestServer.sql("UPDATE diptych_schema SET version = 13, works_with = 13", at: address)
         let error = #expect(throws: RecordError.self) { _ = try self.fixture(seed: 3) }
         #expect(error?.reason.contains("newer version") == true)
         #expect(throws: RecordError.self) {

@@ -75,7 +75,8 @@ import Testing
     @Test func usersAreOfferedInTheOrderOfTheirLabels() throws {
         let printed = try SitePage.printed(
             by: """
-                users.push({ userRecordName: "_b", label: "" }, { userRecordName: "_c", label: "adam" });
+                users.push({ userRecordName: "_b", label: "" });
+                users.push({ userRecordName: "_c", label: "adam" });
                 const { records } = await import("./records.js");
                 await open(records);
                 const form = main.querySelector("form");

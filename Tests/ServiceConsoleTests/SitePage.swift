@@ -77,7 +77,8 @@ enum SitePage {
             await settled();
         }
         async function send(label, values) {
-            const isForm = (each) => each.name === "form" && each.attributes["aria-label"] === label;
+            const isForm = (each) =>
+                each.name === "form" && each.attributes["aria-label"] === label;
             const form = body.all(isForm).at(-1);
             if (!form) throw new Error(`no form ${label} in ${body.text}`);
             for (const [name, value] of Object.entries(values)) form.elements[name].value = value;

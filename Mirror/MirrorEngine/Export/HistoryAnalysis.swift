@@ -176,8 +176,8 @@ struct HistoryAnalysis {
         return mirror.mapping.layout.entity(row.entity).map(OneToOneRepair.concerns) ?? false
     }
 
-    /// What an edit means besides the object's own export: for values that a migration computed, and
-    /// for the objects at the other ends of its relationships.
+    /// What an edit means besides the object's own export: for values that a migration computed,
+    /// and for the objects at the other ends of its relationships.
     private func noteLinks(of row: RowID, _ net: NetChange) throws {
         guard !net.isDeleted, let layout = mirror.mapping.layout.entity(row.entity) else { return }
         try mirror.noteUserEdit(of: row, net.edited)

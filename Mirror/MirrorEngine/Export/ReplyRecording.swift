@@ -181,9 +181,7 @@ struct ReplyRecording {
         case .assetNotFound where item.operation.record.hasReceipts: try meetLostAsset(of: item)
         case .badRequest where try item.operation.record.hasReceipts && mirror.ledger.isPlain:
             try meetRefusedUploads(of: item, error)
-        // The root went with its share, and what was to be put below it goes where all else is.
-        case .validatingReferenceError
-        where try mirror.ledger.dropShare(below: item.operation.record.parent): break
+        case .validatingReferenceError where try wasForLostShare(item): break
         case .uniqueFieldError:
             outranked.append((item, error))
             if let holder = error.serverRecord, !holder.hasAssets { records.append(holder) }
@@ -197,6 +195,17 @@ struct ReplyRecording {
             if error.code.canonical == .quotaExceeded { unfitting += 1 }
             try mirror.ledger.keepRefusal(of: name, error)
         }
+    }
+
+    /// Whether the share is gone below whose root the record was to be put: the next batch puts it
+    /// where all else is.
+    private func wasForLostShare(_ item: ExportBatch.Item) throws -> Bool {
+        guard let root = item.operation.record.parent else { return false }
+        try mirror.ledger.dropShare(below: root)
+        guard try !ShareReach(mirror: mirror).isThere(root) else { return false }
+        let name = item.operation.record.recordName
+        let base = try mirror.ledger.entry(named: name)?.base
+        return try (base ?? mirror.ledger.pair(named: name)?.base)?.parent != root
     }
 
     /// Uploads that the service forgot are made again by the next batch. Where they were made just

@@ -28,9 +28,9 @@ struct EntityLines: Sendable {
     }
 }
 
-/// Pairs of a relationship that has its place elsewhere in another version of the model: at a parent
-/// or a subentity, with another such destination, with an inverse or without. Their records name
-/// the entities, so that the names are others; the pairs are the same.
+/// Pairs of a relationship that has its place elsewhere in another version of the model: at a
+/// parent or a subentity, with another such destination, with an inverse or without. Their records
+/// name the entities, so that the names are others; the pairs are the same.
 extension PairCatalog {
     /// What a record says of one end.
     private struct Place {

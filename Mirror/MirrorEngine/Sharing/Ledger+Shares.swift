@@ -36,18 +36,12 @@ extension Ledger {
         try connection.run("DELETE FROM ADIPTYCHSHARE WHERE ZRECORDNAME = ?", [.text(name)])
     }
 
-    /// Forgets a share whose root the service does not have, likewise. Returns whether anything was
-    /// known of it.
-    func dropShare(below root: String?) throws -> Bool {
-        guard let root, try mayHold(.shares) || mayHold(.roots) else { return false }
-        let isKnown = try connection.value(
-            "SELECT EXISTS (SELECT 1 FROM ADIPTYCHROOT WHERE ZROOT = ?1) "
-                + "OR EXISTS (SELECT 1 FROM ADIPTYCHSHARE WHERE ZROOT = ?1)", [.text(root)])
-        guard isKnown?.int64 == 1 else { return false }
+    /// Forgets a share whose root the service does not have, likewise.
+    func dropShare(below root: String) throws {
+        guard try mayHold(.shares) || mayHold(.roots) else { return }
         for table in ["ADIPTYCHROOT", "ADIPTYCHSHARE"] {
             try connection.run("DELETE FROM \(table) WHERE ZROOT = ?", [.text(root)])
         }
-        return true
     }
 
     /// Forgets the shares that the zone, read to its end, did not show.

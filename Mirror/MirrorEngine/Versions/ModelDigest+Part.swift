@@ -4,8 +4,8 @@ internal import Platform
 internal import Stores
 
 extension ModelDigest {
-    /// Which of its model's entities a store has, where it has not all: an entity that moves into the
-    /// configuration of the store, or out of it, has the same hash as before.
+    /// Which of its model's entities a store has, where it has not all: an entity that moves into
+    /// the configuration of the store, or out of it, has the same hash as before.
     static func part(_ layout: ModelLayout) -> String {
         let all = Set(layout.model.entities.compactMap(\.name))
         let names = Set(layout.members.compactMap(\.entity.name))

@@ -21,7 +21,7 @@ extension GraphEditor {
             return try LinkEdit(layout: layout, store: store).delete(rows)
         }
         for deletion in deleted { try note(deletion, on: device) }
-        if rows.count > 1 { cascadeCount += 1 }
+        if rows.count > 1 { counts.cascades += 1 }
         return "deletes " + deleted.map { String($0.name.suffix(6)) }.joined(separator: ", ")
     }
 
@@ -40,9 +40,8 @@ extension GraphEditor {
     /// An object on which others hang, with them, where the dice have a deletion cascade.
     private func fallingTree(on device: SimulatedDevice) throws -> [Row]? {
         let dice = deletions.cascadeDice
-        guard weights.cascadePercent > 0, dice.chance(percent: weights.cascadePercent) else {
-            return nil
-        }
+        let percent = weights.deletions.cascadePercent
+        guard percent > 0, dice.chance(percent: percent) else { return nil }
         let trees = try layout.entities
             .filter { !$0.entity.isAbstract && device.sendsAll(of: $0.entity) }
             .flatMap { try device.store.ids(matching: RowQuery(entity: $0.number)) }.sorted()

@@ -27,15 +27,20 @@ struct GraphEditor {
     var deletions: DeletionMemory
     /// How often a save is taken back.
     var rollbackPercent = 0
-    private(set) var takenBack = 0
-    /// How many deletions were undone.
-    private(set) var undoneCount = 0
-    /// How many deletions took what hung on an object.
-    var cascadeCount = 0
+    var counts = Counts()
     /// The device that is edited may not see what is sealed.
     var hidesSealed = false
     /// The next text that is drawn is longer than this.
     var bytesOfNextText: Int?
+
+    struct Counts {
+        /// Saves that were taken back.
+        var takenBack = 0
+        /// Deletions that were undone.
+        var undone = 0
+        /// Deletions that took what hung on an object.
+        var cascades = 0
+    }
 
     init(
         randomness: SeededRandomness, model: NSManagedObjectModel,
@@ -66,17 +71,18 @@ struct GraphEditor {
         turn(to: device)
         defer { turnToLast() }
         do {
-            if weights.undoPercent > 0, deletions.dice.chance(percent: weights.undoPercent),
+            if weights.deletions.undoPercent > 0,
+                deletions.dice.chance(percent: weights.deletions.undoPercent),
                 let line = try undoDeletion(on: device)
             {
-                undoneCount += 1
+                counts.undone += 1
                 return line
             }
             return try drawEdit(on: device)
         } catch is UniquenessViolation {
             return nil
         } catch is EditTakenBack {
-            takenBack += 1
+            counts.takenBack += 1
             return "takes an edit back"
         }
     }

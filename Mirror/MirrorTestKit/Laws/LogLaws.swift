@@ -32,6 +32,7 @@ struct LogLaws {
         var broken: [String] = []
         for (property, _) in memory.writes {
             guard let entity = memory.entities[property.recordName], !world.mayMerge(entity),
+                !log.waiting.contains(property.recordName),
                 let slot = world.editor.layout.entity(entity)?.attributeSlot(property.name),
                 !memory.decided.contains(property)
             else { continue }

@@ -6,6 +6,7 @@ internal import MirrorEngine
 struct ShareLaws {
     let world: SimulatedWorld
     let image: DeviceImage
+    let log: ConflictLog
 
     /// The rule under which the log has what was lost with a share.
     static let endRule = "shareEnded"
@@ -15,11 +16,11 @@ struct ShareLaws {
         for device in world.guests {
             let held = try DeviceImage(device)
             guard !device.waitsForShare else {
-                if !held.objects.isEmpty {
+                let left = Set(held.objects.keys).subtracting(log.waiting).sorted()
+                if !left.isEmpty {
                     broken.append(
                         "\(device.name) takes part no more and holds "
-                            + held.objects.keys.sorted().map { String($0.suffix(6)) }
-                            .joined(separator: ", ") + ".")
+                            + left.map { String($0.suffix(6)) }.joined(separator: ", ") + ".")
                 }
                 continue
             }
@@ -50,5 +51,20 @@ struct ShareLaws {
                 .contains { shown.objects[String($0)] != nil }
         }
         return broken + pairs.sorted().map { "The pair \($0) is shared by halves." }
+    }
+}
+
+extension SimulatedWorld {
+    /// Objects that no zone ever had, on devices that take part in nothing: their users saved them
+    /// before the app knew of the share's end.
+    func namesThatWaitForShares() throws -> Set<String> {
+        let waiting = guests.filter(\.waitsForShare)
+        guard !waiting.isEmpty, let zone = owners.first?.mirrored.settings.zoneName else {
+            return []
+        }
+        let sent = try service.feed(ofZone: zone)
+        return try waiting.reduce(into: []) { names, device in
+            names.formUnion(try DeviceImage(device).objects.keys.filter { sent[$0] == nil })
+        }
     }
 }

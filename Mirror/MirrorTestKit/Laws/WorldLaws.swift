@@ -27,8 +27,8 @@ struct WorldLaws {
             broken.append("One-to-one links are not answered: \(oneSided.joined(separator: ", "))")
         }
         broken += try world.devices.flatMap(isClean)
-        broken += try ShareLaws(world: world, image: first.image).check()
         let log = try ConflictLog(world)
+        broken += try ShareLaws(world: world, image: first.image, log: log).check()
         log.count(in: &world.statistics)
         broken += OrderLaws(world: world, image: first.image).check()
         if world.mayRollBack { return broken }
@@ -105,13 +105,16 @@ struct ConflictLog {
     /// The properties, and the objects, of which something was lost with a share.
     let endedProperties: Set<EditMemory.Property>
     let endedObjects: Set<String>
+    /// Objects that were made where no share is any more: they wait there for the next.
+    let waiting: Set<String>
 
     init(_ world: SimulatedWorld) throws {
         entries = try world.devices.flatMap { device in
             try device.mirrored.conflicts().map { (device.name, $0) }
         }
+        waiting = try world.namesThatWaitForShares()
         let ended = entries.map(\.entry).filter { $0.rule == ShareLaws.endRule }
-        endedObjects = Set(ended.map(\.recordName))
+        endedObjects = Set(ended.map(\.recordName)).union(waiting)
         endedProperties = Set(
             ended.map { EditMemory.Property(recordName: $0.recordName, name: $0.property) })
     }

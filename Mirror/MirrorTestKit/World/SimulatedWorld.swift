@@ -150,9 +150,9 @@ public final class SimulatedWorld {
                 }
             }
         }
-        if editor.takenBack > 0 { statistics.count(.rolledBackSave) }
-        if editor.undoneCount > 0 { statistics.count(.undoneDeletion) }
-        if editor.cascadeCount > 0 { statistics.count(.cascade) }
+        if editor.counts.takenBack > 0 { statistics.count(.rolledBackSave) }
+        if editor.counts.undone > 0 { statistics.count(.undoneDeletion) }
+        if editor.counts.cascades > 0 { statistics.count(.cascade) }
     }
 
     func armDevices() {

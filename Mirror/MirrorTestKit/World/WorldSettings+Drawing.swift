@@ -40,7 +40,9 @@ extension WorldSettings {
         }
         // By dice of their own, so that a seed is the same world but for them.
         let undoDice = SeededRandomness(seed: seed &* 982_451_653)
-        if undoDice.chance(percent: 30) { settings.edits.undoPercent = undoDice.among(3...20) }
+        if undoDice.chance(percent: 30) {
+            settings.edits.deletions.undoPercent = undoDice.among(3...20)
+        }
         settings.worksAhead = SeededRandomness(seed: seed &* 6_700_417).chance(percent: 50)
         if settings.usesWire, dialect == .extended,
             SeededRandomness(seed: seed &* 15_485_863).chance(percent: 60)
@@ -72,7 +74,7 @@ extension WorldSettings {
 
     /// Trees grow and fall: what is linked is deleted as one, often where somebody edits it.
     private mutating func drawCascades(_ dice: SeededRandomness) {
-        edits.cascadePercent = dice.among(30...100)
+        edits.deletions.cascadePercent = dice.among(30...100)
         edits.relink = max(edits.relink, 25)
         edits.delete = max(edits.delete, 12)
         if dice.chance(percent: 50) { policy.deletion = .keepEdited }

@@ -164,6 +164,16 @@ public struct WorldSizes: Hashable, Sendable {
     public init() {}
 }
 
+/// What becomes of deletions.
+public struct DeletionWeights: Hashable, Sendable {
+    /// One is undone after it was saved, in percent of the edits.
+    public var undoPercent = 0
+    /// One takes what hangs on the object in the same save, in percent of the deletions.
+    public var cascadePercent = 0
+
+    public init() {}
+}
+
 /// How often an edit is of a kind, as shares of their sum.
 public struct EditWeights: Hashable, Sendable {
     public var insert = 30
@@ -178,10 +188,7 @@ public struct EditWeights: Hashable, Sendable {
     public var key = 0
     /// How many unique keys there are to draw from.
     public var keysCount = 12
-    /// A deletion is undone after it was saved, in percent of the edits.
-    public var undoPercent = 0
-    /// A deletion takes what hangs on the object in the same save, in percent of the deletions.
-    public var cascadePercent = 0
+    public var deletions = DeletionWeights()
     /// Edits go to so many of the oldest objects of each entity, where devices meet; 0 for all.
     public var focus = 0
     /// Edits begin at objects of these entities, by name; none for all.

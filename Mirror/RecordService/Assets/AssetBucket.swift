@@ -150,9 +150,9 @@ final class AssetBucket: Sendable {
         try cache.remove(checksum)
     }
 
-    /// Keeps a small object that is like no other, looks for it and removes it, so that whoever runs
-    /// the service hears that the store cannot be reached, or what the keys may not do, before a
-    /// user does. Throws what the log was told.
+    /// Keeps a small object that is like no other, looks for it and removes it, so that whoever
+    /// runs the service hears that the store cannot be reached, or what the keys may not do, before
+    /// a user does. Throws what the log was told.
     func probe(_ drawn: UInt64) throws(RecordError) {
         let file = try cache.begin()
         let words = Array("diptych looks whether its store of assets works: \(drawn)".utf8)

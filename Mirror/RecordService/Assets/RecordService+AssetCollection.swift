@@ -49,8 +49,8 @@ extension RecordService {
     }
 
     /// Looks whether a bucket takes, gives and removes; the log says where it does not. Returns
-    /// whether all is well, as it is with a folder. Call it at the start and once a day. Cost: three
-    /// requests to the store, and its patience where it is silent.
+    /// whether all is well, as it is with a folder. Call it at the start and once a day. Cost:
+    /// three requests to the store, and its patience where it is silent.
     @discardableResult
     public func probeAssets() -> Bool {
         do throws(RecordError) {

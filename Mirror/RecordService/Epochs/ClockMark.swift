@@ -12,7 +12,7 @@ struct ClockMark {
     private(set) var seen: Int64
 
     private static let day: Int64 = 86_400_000
-    /// How far the clock may be from what is believed: less than a receipt of an upload is good for.
+    /// How far the clock may be from what is believed: less than an upload's receipt is good for.
     private static let leapMax = 2 * day
     /// Off for less, a machine is no news.
     private static let toldMin = 15 * day

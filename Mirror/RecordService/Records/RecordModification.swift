@@ -125,9 +125,8 @@ struct RecordModification {
             sessions.usage.see(row)
             return row
         }
-        var after = line
-        after.newest = change.counter
-        var shown = after
+        var shown = line
+        shown.newest = change.counter
         shown.incarnation = place.line.incarnation
         reply.syncToken = token(own, shown, view)
         // The client has not heard of what went with its operations: it reads on from its writes.

@@ -47,8 +47,8 @@ struct ServiceUnit {
         RestartSec=2
         TimeoutStopSec=30
 
-        # Settings come from /etc/diptych/diptych.conf, data goes to /var/lib/diptych unless they say
-        # otherwise; another folder wants a ReadWritePaths= of its own here.
+        # Settings come from /etc/diptych/diptych.conf, data goes to /var/lib/diptych unless they
+        # say otherwise; another folder wants a ReadWritePaths= of its own here.
         Environment=XDG_CONFIG_HOME=/etc
         Environment=XDG_DATA_HOME=/var/lib
         StateDirectory=diptych

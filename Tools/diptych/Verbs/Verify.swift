@@ -20,8 +20,8 @@ struct Verify: Verb {
                     + "side has a digest; "
                     + "equal ones stand for equal objects and links. What differs is told with the "
                     + "reason where the store knows one: an edit that waits, a record that was not "
-                    + "fetched yet, or that is kept aside or refused. A difference without a reason is a fault, here, there or "
-                    + "between."),
+                    + "fetched yet, or that is kept aside or refused. A difference without a "
+                    + "reason is a fault, here, there or between."),
             HelpText.wrapped(
                 "It repairs nothing. 'diptych sync' settles what has a reason; for the rest, "
                     + "'diptych reset' keeps every edit and lets the next round compare "
@@ -54,8 +54,10 @@ struct Verify: Verb {
     }
 
     private func verify(_ store: StoreAccess, _ console: Console) async throws -> ExitStatus {
-        let mirrored = try store.openMirrored(
-            StoreCopy(of: store.url, withValues: true), zone: zone, keys: keys)
+        let copy = try StoreCopy(of: store.url, withValues: true)
+        // Values in files of their own are read when they are compared.
+        defer { withExtendedLifetime(copy) {} }
+        let mirrored = try store.openMirrored(copy, zone: zone, keys: keys)
         // What was saved since the last round is noted, so that it has its reason.
         guard let status = try mirrored.status() else {
             throw CommandError(

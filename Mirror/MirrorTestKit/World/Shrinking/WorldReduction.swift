@@ -183,7 +183,8 @@ struct WorldReduction {
 
     private static var edits: [Dial] {
         [
-            Dial("undo", \.edits.undoPercent), Dial("focus", \.edits.focus),
+            Dial("undo", \.edits.deletions.undoPercent),
+            Dial("cascade", \.edits.deletions.cascadePercent), Dial("focus", \.edits.focus),
             Dial("move", \.edits.move), Dial("key", \.edits.key), Dial("pair", \.edits.pair),
             Dial("count", \.edits.count), Dial("relink", \.edits.relink),
             Dial("delete", \.edits.delete), Dial("change", \.edits.change),

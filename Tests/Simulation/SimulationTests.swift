@@ -156,7 +156,7 @@ import Testing
     ]
 
     private static let cascadeBounds: [(WorldStatistics.Event, Double)] = [
-        (.cascade, 60), (.loggedDeletion, 10),
+        (.cascade, 50), (.loggedDeletion, 40),
     ]
 
     private static let environment = ProcessInfo.processInfo.environment

@@ -75,8 +75,9 @@ extension WorldSettings {
     /// Trees grow and fall: what is linked is deleted as one, often where somebody edits it.
     private mutating func drawCascades(_ dice: SeededRandomness) {
         edits.deletions.cascadePercent = dice.among(30...100)
-        edits.relink = max(edits.relink, 25)
-        edits.delete = max(edits.delete, 12)
+        edits.entities = ["Folder", "Note", "Cover"]
+        (edits.insert, edits.relink, edits.delete) = (30, 70, 16)
+        steps *= 2
         if dice.chance(percent: 50) { policy.deletion = .keepEdited }
     }
 

@@ -44,6 +44,8 @@ extension RecordImport {
             return
         }
         guard !entry.needsCloudDelete, let row = try mirror.store.row(entry.row) else {
+            // The answer to this device's own deletion may have been lost.
+            try mirror.ledger.noteDeleted(entry.recordName, tag: record.recordChangeTag)
             return try forget(entry)
         }
         let lost = try lostVersion(of: entry)

@@ -28,7 +28,8 @@ struct DeletionLaws {
 
     private func falseMeeting(_ device: String, _ conflict: ConflictEntry) -> String? {
         let name = conflict.recordName
-        guard DeletionRule(rawValue: conflict.rule) != nil, let number = memory.entities[name],
+        guard DeletionRule(rawValue: conflict.rule) != nil, !isDroppedLink(conflict),
+            let number = memory.entities[name],
             !world.mayMerge(number), let entity = world.editor.layout.entity(number),
             entity.attributeSlot(conflict.property) != nil
                 || entity.toOneSlot(conflict.property) != nil
@@ -42,6 +43,11 @@ struct DeletionLaws {
         else { return nil }
         return "\(device) logged a deletion that met \(conflict.property) of \(name.suffix(6)), "
             + "which nobody else had edited."
+    }
+
+    /// Whether the line tells of a link that came with its object and leads to what is gone.
+    private func isDroppedLink(_ conflict: ConflictEntry) -> Bool {
+        conflict.base == nil && conflict.local == nil && conflict.winner == "local"
     }
 
     /// Whether the memory knows all that befell an object.

@@ -94,7 +94,7 @@ struct BookkeepingUpgrade {
             let last = try MirrorTables.seenTransaction(in: connection)
         else { return }
         let moved = moved.map(\.old.number)
-        if !moved.isEmpty { try FormerRows(connection: connection).note(moved, after: last) }
+        if !moved.isEmpty { try FormerRowNumbers(connection: connection).note(moved, after: last) }
     }
 
     /// The entities whose rows are called otherwise now.

@@ -30,7 +30,7 @@ struct MirrorTables {
     private static let originKey = "DiptychOriginalIdentifier"
     /// Tables of what the old file alone needs, or that are made anew.
     private static let tablesLeft =
-        [HistoryConsumers.table, UnseenEdits.table, FormerRows.table, DeferredWork.table]
+        [HistoryConsumers.table, UnseenEdits.table, FormerRowNumbers.table, DeferredWork.table]
         .map { "'\($0)'" }.joined(separator: ", ")
     private static let systemNumbers = "Z_ENT > 17000 AND Z_ENT < 18000"
 
@@ -234,7 +234,8 @@ struct MirrorTables {
 
     /// What was inserted is named by the mirror as it was called in the file where that was done.
     private func handOnNames(after last: Int64) throws {
-        let (old, new) = (FormerRows(connection: source), FormerRows(connection: destination))
+        let old = FormerRowNumbers(connection: source)
+        let new = FormerRowNumbers(connection: destination)
         try new.prepare()
         let hasFormer = try old.exist
         if hasFormer { try old.forEachInsertion(new.add) }

@@ -8,7 +8,7 @@ internal import Stores
 /// The mirror names new objects and counts after their rows, so that all copies of a store name
 /// what they hold alike: also one that was migrated first, and one that was not. It empties the
 /// table once all is named.
-struct FormerRows {
+struct FormerRowNumbers {
     let connection: Connection
 
     static let table = "ADIPTYCHFORMERROW"

@@ -155,12 +155,7 @@ final class AssetBucket: Sendable {
     /// a user does. Throws what the log was told.
     func probe(_ drawn: UInt64) throws(RecordError) {
         let file = try cache.begin()
-        let words = Array("diptych looks whether its store of assets works: \(drawn)".utf8)
-        var diskError: RecordError?
-        words.withUnsafeBytes { bytes in
-            do throws(RecordError) { try file.append(bytes) } catch { diskError = error }
-        }
-        if let diskError { throw diskError }
+        try file.append("diptych looks whether its store of assets works: \(drawn)")
         let object = StoredObject(try file.finish(), size: file.size)
         try trying("kept") { () throws(ObjectStoreFailure) in
             try store.put(object, from: file.descriptor)

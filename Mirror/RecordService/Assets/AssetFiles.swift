@@ -383,3 +383,14 @@ public final class AssetFile: Sendable {
 
     deinit { close(descriptor) }
 }
+
+extension IncomingFile {
+    /// Writes what the service itself has to keep.
+    func append(_ text: String) throws(RecordError) {
+        var diskError: RecordError?
+        Array(text.utf8).withUnsafeBytes { bytes in
+            do throws(RecordError) { try append(bytes) } catch { diskError = error }
+        }
+        if let diskError { throw diskError }
+    }
+}

@@ -69,12 +69,7 @@ extension AssetStore {
 
     private func keepMark() throws(RecordError) -> NamedAsset {
         let file = try files.begin()
-        let words = Array("Assets of a Diptych record service: \(try drawnWords())".utf8)
-        var diskError: RecordError?
-        words.withUnsafeBytes { bytes in
-            do throws(RecordError) { try file.append(bytes) } catch { diskError = error }
-        }
-        if let diskError { throw diskError }
+        try file.append("Assets of a Diptych record service: \(try drawnWords())")
         let mark = NamedAsset(checksum: try file.finish(), size: file.size)
         if let bucket {
             try bucket.keep(file, as: mark.checksum)

@@ -310,12 +310,14 @@ import Testing
 
     /// What `cp`, a full disk or a broken pipeline leaves, and what no service ever wrote.
     @Test func whatIsNoBackupTakesNoDatabasesPlace() throws {
+        // A container has a file from its first use on.
+        let library = try workshop.library()
+        try workshop.done(["sync", library] + service.settings)
         service.kill()
         let before = try Data(contentsOf: URL(fileURLWithPath: data + "/records.sqlite"))
         let empty = try workshop.write("", to: "empty.sqlite")
         let bare = workshop.path("bare.sqlite")
         _ = try workshop.sql(bare, "create table a(b); drop table a;")
-        let library = try workshop.library()
         let container = try #require(
             FileManager.default.contentsOfDirectory(atPath: data + "/records.sqlite.containers")
                 .first { $0.hasSuffix(".sqlite") })

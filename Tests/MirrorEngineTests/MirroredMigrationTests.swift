@@ -108,6 +108,19 @@ import Testing
         #expect(try migrated.mirrored.conflicts().map(\.rule) == ["local"])
     }
 
+    /// Somebody removed the history that the mirror had not seen. What differs may be an edit.
+    @Test(arguments: [MigrationWay.onOpening, .deferred])
+    func aHistoryThatIsGoneHoldsNothingUpAndTakesNoEditBack(_ way: MigrationWay) throws {
+        try old.set(note, "title", .text("mine"))
+        try old.loseHistory()
+        try new.set(world.titled("t", new), "headline", .text("given"))
+        try world.settle(new)
+        let migrated = try world.migrated(old, way)
+        try world.settle(migrated, new)
+        for device in [migrated, new] { _ = try world.titled("mine", device) }
+        #expect(try migrated.mirrored.conflicts().map(\.rule) == ["local"])
+    }
+
     @Test func whatIsDroppedLaterIsNoEdit() throws {
         let migrated = try world.migrated(old, .deferred)
         #expect(try migrated.sync().exported == 0)

@@ -24,25 +24,9 @@ struct UnseenHistory {
             former[save.row] = edit
         }
         // What was made before the first look at a history is named without it.
-        guard var last = try mirror.ledger.historyToken() else { return }
-        let limit = mirror.settings.historyTransactionsMax
-        while true {
-            let transactions: [HistoryTransaction]
-            do {
-                transactions = try mirror.store.history(after: last, limit: limit)
-            } catch let error as StoreError where error.code == .historyExpired {
-                // Somebody removed it: every row is compared with its base.
-                return
-            }
-            for transaction in transactions
-            where transaction.author != RecordNames.importAuthor {
-                note(transaction)
-            }
-            guard let newest = transactions.last?.number, transactions.count == limit else {
-                return
-            }
-            last = newest
-        }
+        guard let seen = try mirror.ledger.historyToken() else { return }
+        // Where some was removed, every row is compared with its base.
+        _ = try mirror.readHistory(after: seen) { note($0) }
     }
 
     private mutating func note(_ transaction: HistoryTransaction) {
@@ -64,6 +48,33 @@ struct UnseenHistory {
             try mirror.ledger.addEntry(
                 for: row, named: naming.recordName(of: row, insertedIn: transaction),
                 needsUpload: true, transaction: transaction)
+        }
+    }
+}
+
+extension MirrorTransaction {
+    /// Hands on what was saved after a transaction, oldest first, but for what the mirror itself
+    /// saved. Returns whether that is all: somebody may have removed some of it.
+    func readHistory(
+        after number: Int64, _ body: (HistoryTransaction) throws -> Void
+    ) throws -> Bool {
+        let limit = settings.historyTransactionsMax
+        var last = number
+        while true {
+            let transactions: [HistoryTransaction]
+            do {
+                transactions = try store.history(after: last, limit: limit)
+            } catch let error as StoreError where error.code == .historyExpired {
+                return false
+            }
+            for transaction in transactions
+            where transaction.author != RecordNames.importAuthor {
+                try body(transaction)
+            }
+            guard let newest = transactions.last?.number, transactions.count == limit else {
+                return true
+            }
+            last = newest
         }
     }
 }

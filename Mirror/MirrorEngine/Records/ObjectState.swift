@@ -60,6 +60,11 @@ package enum PropertySlot: Hashable, Sendable {
         case .toOne(let slot): layout.toOnes[slot].name
         }
     }
+
+    /// As the history names it: of an element of a composite, the composite.
+    func property(in layout: EntityLayout) -> String {
+        String(name(in: layout).prefix { $0 != "." })
+    }
 }
 
 extension ObjectState {

@@ -19,9 +19,11 @@ struct ModelChange {
     private var edited: [RowID: Set<String>] = [:]
     /// Those that a handler of a staged migration changed.
     private var computed: [RowID: Set<String>] = [:]
-    private static let pageMax = 400
+    /// Whether that is all. Where some of the history was removed, whatever differs may be an edit.
+    private var knowsEdits = true
     /// What was changed in another file, which this one was made of.
     private var editedBefore: [RowID: FormerEdit] = [:]
+    private static let pageMax = 400
 
     init(mirror: MirrorTransaction, former: ModelCatalog?) throws {
         self.mirror = mirror
@@ -61,10 +63,9 @@ struct ModelChange {
     }
 
     /// Edits of which only the history of the file that the store was migrated from knew.
-    private mutating func noteUnseenEdits() throws {
+    private func noteUnseenEdits() throws {
         let edits = try mirror.ledger.takeUnseenEdits(without: RecordNames.importAuthor)
-        for edit in edits {
-            guard mirror.mapping.layout.entity(edit.row.entity) != nil else { continue }
+        for edit in edits where mirror.mapping.layout.entity(edit.row.entity) != nil {
             let timed = mirror.settings.timedProperties(
                 of: edit.row.entity, among: edit.property.map { [$0] })
             guard !timed.isEmpty, try mirror.store.row(edit.row) != nil else { continue }
@@ -153,7 +154,7 @@ struct ModelChange {
         let changed = local.changes(
             from: base.map { mirror.mapping.agreedState(of: $0, entity: layout).adopting(local) })
         let sent = changed.filter { slot in
-            if names.contains(String(slot.name(in: layout).prefix { $0 != "." })) { return true }
+            if names.contains(slot.property(in: layout)) { return true }
             return entry.needsUpload && wasSent(slot, local, upon: base, layout)
         }
         let isAll = sent.count == changed.count && base != nil && before?.saved == nil
@@ -231,9 +232,7 @@ struct ModelChange {
         let untouched = untouchedState(layout)
         for slot in slots {
             base.copy(slot, from: untouched)
-            let name = slot.name(in: layout)
-            let top = String(name.prefix { $0 != "." })
-            guard edited[entry.row]?.contains(top) != true else { continue }
+            guard !mayBeEdited(slot, of: entry.row, layout) else { continue }
             try logComputed(slot, local, remote, untouched, layout, entry.recordName)
             own.copy(slot, from: untouched)
         }
@@ -297,37 +296,31 @@ struct ModelChange {
     private func noteComputed(
         _ slots: [PropertySlot], _ entry: RecordEntry, _ layout: EntityLayout
     ) throws {
-        for slot in slots {
-            let name = slot.name(in: layout)
-            let top = String(name.prefix { $0 != "." })
-            guard edited[entry.row]?.contains(top) != true,
-                editedBefore[entry.row]?.properties.contains(top) != true,
-                !entry.needsUpload || computed[entry.row]?.contains(top) == true
+        for slot in slots where !mayBeEdited(slot, of: entry.row, layout) {
+            let property = slot.property(in: layout)
+            guard editedBefore[entry.row]?.properties.contains(property) != true,
+                !entry.needsUpload || computed[entry.row]?.contains(property) == true
             else { continue }
             try mirror.ledger.noteComputed(
-                mirror.mapping.keys.property(name, of: layout.name), of: entry.recordName)
+                mirror.mapping.keys.property(slot.name(in: layout), of: layout.name),
+                of: entry.recordName)
         }
     }
 
+    private func mayBeEdited(_ slot: PropertySlot, of row: RowID, _ layout: EntityLayout) -> Bool {
+        !knowsEdits || edited[row]?.contains(slot.property(in: layout)) == true
+    }
+
     private mutating func noteEdits() throws {
-        var last = try mirror.ledger.historyToken() ?? 0
-        let limit = mirror.settings.historyTransactionsMax
-        while true {
-            let transactions = try mirror.store.history(after: last, limit: limit)
-            for transaction in transactions
-            where transaction.author != RecordNames.importAuthor {
-                for change in transaction.changes where change.kind == .update {
-                    if transaction.isComputed {
-                        computed[change.id, default: []].formUnion(change.changedProperties)
-                    } else {
-                        edited[change.id, default: []].formUnion(change.changedProperties)
-                    }
+        let seen = try mirror.ledger.historyToken() ?? 0
+        knowsEdits = try mirror.readHistory(after: seen) { transaction in
+            for change in transaction.changes where change.kind == .update {
+                if transaction.isComputed {
+                    computed[change.id, default: []].formUnion(change.changedProperties)
+                } else {
+                    edited[change.id, default: []].formUnion(change.changedProperties)
                 }
             }
-            guard let newest = transactions.last?.number, transactions.count == limit else {
-                return
-            }
-            last = newest
         }
     }
 

@@ -199,8 +199,9 @@ struct BatchBuilder {
         if let parent = try assignedParent(of: entry.recordName), base.parent != parent {
             change.parent = parent
         }
-        if change.fields.isEmpty {
-            return try isNaming ? () : mirror.ledger.clearUpload(key: entry.key)
+        guard !change.fields.isEmpty else {
+            if !isNaming { try mirror.ledger.clearUpload(key: entry.key) }
+            return
         }
         try addTimes(to: &change, entity: row.id.entity)
         try addCounts(to: &change, entity: row.id.entity, upon: base)

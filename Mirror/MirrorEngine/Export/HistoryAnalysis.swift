@@ -155,6 +155,7 @@ struct HistoryAnalysis {
         guard mirror.mapping.layout.entity(row.entity) != nil else { return }
         if net.isDeleted { return try noteDeletion(of: row) }
         if !isQueued { try mirror.ledger.enqueueUpload(row, transaction: net.transaction) }
+        try mirror.noteUserEdit(of: row, net.edited)
         if net.needsPairs { try mirror.comparePairs(of: row) }
         if net.isBack { try compareOwners(of: row) }
     }
@@ -176,11 +177,9 @@ struct HistoryAnalysis {
         return mirror.mapping.layout.entity(row.entity).map(OneToOneRepair.concerns) ?? false
     }
 
-    /// What an edit means besides the object's own export: for values that a migration computed,
-    /// and for the objects at the other ends of its relationships.
+    /// What an edit of one object's relationships means for the objects at their other ends.
     private func noteLinks(of row: RowID, _ net: NetChange) throws {
         guard !net.isDeleted, let layout = mirror.mapping.layout.entity(row.entity) else { return }
-        try mirror.noteUserEdit(of: row, net.edited)
         try dropOutdoneLinks(of: row, layout)
         for name in net.partners.sorted() {
             guard let slot = layout.toOneSlot(name) else { continue }

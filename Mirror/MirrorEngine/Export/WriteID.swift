@@ -31,10 +31,7 @@ struct WriteNaming {
     ) throws -> String {
         var message: [UInt8] = []
         message.reserveCapacity(fields.count + 160)
-        for text in [storeIdentifier, result.recordName, result.recordChangeTag ?? ""] {
-            message.append(contentsOf: text.utf8)
-            message.append(0)
-        }
+        append([storeIdentifier, result.recordName, result.recordChangeTag ?? ""], to: &message)
         append(try saved ?? moment(of: transaction), to: &message)
         message.append(contentsOf: fields)
         return Data(SHA2.sha256(message).prefix(Self.bytesCount)).base64EncodedString()
@@ -43,7 +40,8 @@ struct WriteNaming {
     /// The record name of an object that was inserted in a history transaction: first its time,
     /// then the row's key, so that names sort as the objects were made, then the digest.
     mutating func recordName(of row: RowID, insertedIn transaction: Int64) throws -> String {
-        var message = Array(storeIdentifier.utf8) + [0]
+        var message: [UInt8] = []
+        append([storeIdentifier], to: &message)
         let former = try ledger.formerRow(of: row)
         let row = former?.row ?? row
         let saved = try former?.inserted ?? moment(of: transaction)
@@ -63,13 +61,9 @@ struct WriteNaming {
     /// leads where both are one relationship is no part of it.
     func recordName(of pair: JoinRecord, isReflexive: Bool, saved: SavedMoment) -> String {
         var message: [UInt8] = []
+        append([storeIdentifier, pair.entityNames, pair.relationshipNames], to: &message)
         let ends = [pair.first, pair.second]
-        for text in [storeIdentifier, pair.entityNames, pair.relationshipNames]
-            + (isReflexive ? ends.sorted() : ends)
-        {
-            message.append(contentsOf: text.utf8)
-            message.append(0)
-        }
+        append(isReflexive ? ends.sorted() : ends, to: &message)
         append(saved, to: &message)
         let digest = Self.word(of: message)
         return UUID(
@@ -89,7 +83,8 @@ struct WriteNaming {
     mutating func countLabel(
         of property: String, _ row: RowID, amount: Int64, transaction: Int64
     ) throws -> String {
-        var message = Array(storeIdentifier.utf8) + [0] + Array(property.utf8) + [0]
+        var message: [UInt8] = []
+        append([storeIdentifier, property], to: &message)
         let row = try ledger.formerRow(of: row)?.row ?? row
         append(Int64(row.entity), to: &message)
         append(row.key, to: &message)
@@ -110,6 +105,13 @@ struct WriteNaming {
         let moment = SavedMoment(transaction: transaction, time: time)
         latest = moment
         return moment
+    }
+
+    private func append(_ texts: [String], to message: inout [UInt8]) {
+        for text in texts {
+            message.append(contentsOf: text.utf8)
+            message.append(0)
+        }
     }
 
     private func append(_ moment: SavedMoment, to message: inout [UInt8]) {

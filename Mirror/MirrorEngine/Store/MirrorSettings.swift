@@ -50,7 +50,7 @@ package struct MirrorSettings: Sendable {
         let policy = try policy.reading(layout)
         self.policy = policy
         ruled = RuledProperties(layout: layout, policy: policy)
-        modelDigest = ModelDigest(layout.model).text + ModelDigest.part(layout)
+        modelDigest = ModelDigest(layout).text
         self.zoneID = zoneID ?? ZoneID(zoneName: RecordNames.zone)
         self.platform = platform
     }

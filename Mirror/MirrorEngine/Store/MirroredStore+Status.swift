@@ -186,9 +186,10 @@ extension MirroredStore {
     /// Lets what may have been cured meanwhile be sent again: what the service's schema did not
     /// take, and in a round that somebody asked for what did not fit into the user's quota.
     func retryCurable(isAskedFor: Bool) throws {
-        guard try read({ try Ledger.exists(in: $0.ledger.connection) }),
-            try read({ try $0.ledger.mayHold(.refusals) })
-        else { return }
+        let mayWait = try read { mirror in
+            try Ledger.exists(in: mirror.ledger.connection) && mirror.ledger.mayHold(.refusals)
+        }
+        guard mayWait else { return }
         try write { mirror in
             try mirror.ledger.retryRefusedBySchema(of: settings.scope.environment)
             if isAskedFor { try mirror.ledger.forgetRefusals(.quotaExceeded) }

@@ -57,6 +57,9 @@ extension MirrorTransaction {
 }
 
 extension RecordImport {
+    /// What the log calls it where a value that a migration computed gives way.
+    static let migrationRule = "migration"
+
     /// The object as nobody but its users made it: a value that a migration computed gives way to
     /// one that came from elsewhere, and is logged.
     mutating func withoutComputed(
@@ -74,7 +77,7 @@ extension RecordImport {
             try mirror.ledger.forgetComputed(of: name, key)
             guard given != local.value(slot) else { continue }
             var conflict = PropertyConflict(
-                slot: slot, property: slot.name(in: layout), rule: "migration",
+                slot: slot, property: slot.name(in: layout), rule: Self.migrationRule,
                 base: base.value(slot), local: local.value(slot), remote: given)
             conflict.take(.remote)
             try log(conflict, layout, name, by: arrival.record.modified)

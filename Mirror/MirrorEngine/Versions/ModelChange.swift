@@ -252,7 +252,7 @@ struct ModelChange {
         let value = local.value(slot)
         guard value != untouched.value(slot), value != remote.value(slot) else { return }
         var conflict = PropertyConflict(
-            slot: slot, property: slot.name(in: layout), rule: "migration",
+            slot: slot, property: slot.name(in: layout), rule: RecordImport.migrationRule,
             base: untouched.value(slot), local: value, remote: remote.value(slot))
         conflict.take(.remote)
         try importing.log(conflict, layout, name)

@@ -11,16 +11,29 @@ internal import Stores
 /// migration. Of values that an app may make anew at each start (dates, UUIDs) it only says that
 /// they are there.
 struct ModelDigest {
-    private let model: NSManagedObjectModel
+    private let layout: ModelLayout
+    private var model: NSManagedObjectModel { layout.model }
 
-    init(_ model: NSManagedObjectModel) { self.model = model }
+    init(_ layout: ModelLayout) { self.layout = layout }
 
     /// The version hashes alone, where they say it all.
-    var text: String {
+    var text: String { model.versionHashesDigest + facts + part }
+
+    private var facts: String {
         let lines = model.entities.flatMap(lines).sorted()
-        guard !lines.isEmpty else { return model.versionHashesDigest }
-        let digest = SHA2.sha256(Array(lines.joined(separator: "\n").utf8))
-        return model.versionHashesDigest + "." + Data(digest).base64EncodedString()
+        return lines.isEmpty ? "" : "." + Self.digest(lines.joined(separator: "\n"))
+    }
+
+    /// Which of its model's entities a store has, where it has not all: an entity that moves into
+    /// the configuration of the store, or out of it, has the same hash as before.
+    private var part: String {
+        let all = Set(model.entities.compactMap(\.name))
+        let names = Set(layout.members.compactMap(\.entity.name))
+        return names == all ? "" : "/" + Self.digest(names.sorted().joined(separator: " "))
+    }
+
+    private static func digest(_ text: String) -> String {
+        Data(SHA2.sha256(Array(text.utf8))).base64EncodedString()
     }
 
     private func lines(of entity: NSEntityDescription) -> [String] {

@@ -28,8 +28,7 @@ extension Router {
         else { throw RouteRefusal.encodedAsset }
         let span = goesOn ? try UploadHead.span(request) : nil
         guard request.headers["Content-Range"] == nil else { throw RouteRefusal.partOfAsset }
-        let isForm = try FormContent(contentType: request.headers["Content-Type"]) != nil
-        guard span == nil || !isForm else { throw RouteRefusal.encodedAsset }
+        guard try span == nil || form(in: request) == nil else { throw RouteRefusal.encodedAsset }
         let key = request.query["key"] ?? ""
         if request.method == "HEAD", let span {
             let began = platform.clock.now()
@@ -53,9 +52,9 @@ extension Router {
         try lettingIn(request) {
             let upload: AssetUpload
             do {
-                let isForm = try FormContent(contentType: request.headers["Content-Type"]) != nil
-                let announced =
-                    isForm ? nil : request.headers["Content-Length"].flatMap { Int64($0) }
+                // A form is longer than the asset in it.
+                let length = try form(in: request) == nil ? request.headers["Content-Length"] : nil
+                let announced = length.flatMap { Int64($0) }
                 upload =
                     try span.flatMap { try assets.goesOn?(key, $0) }
                     ?? assets.upload(key, announced)
@@ -73,10 +72,16 @@ extension Router {
         }
     }
 
+    /// What takes the asset out of a form; nil where the body is the asset. Throws a 400.
+    private func form(in request: HTTPRequest) throws(RouteRefusal) -> FormContent? {
+        try FormContent(contentType: request.headers["Content-Type"])
+    }
+
     func stream(
         _ upload: AssetUpload, _ request: HTTPRequest, _ uuid: String
     ) -> HTTPStream {
-        let form = try? FormContent(contentType: request.headers["Content-Type"])
+        // A form without a boundary was refused by its head.
+        let form = try? form(in: request)
         return HTTPStream(
             user: upload.userRecordName,
             take: { bytes in

@@ -389,15 +389,15 @@ package struct Router: Sendable {
         _ answer: RecordResponse, to question: RecordRequest, _ target: RecordTarget,
         _ caller: Authenticator.Admitted, _ request: HTTPRequest, _ uuid: String
     ) throws -> HTTPResponse {
-        let (body, format) =
-            isPlain
-            ? (
-                try WireCodec.encode(
-                    answer, to: question, usual: answer.usualMembers(to: caller, target)),
-                .json
-            )
-            : try WireCodec.encode(
-                answer, to: question, as: WireFormat(acceptedBy: request.headers["Accept"]))
+        let body: Data
+        var format = WireFormat.json
+        if isPlain {
+            let usual = answer.usualMembers(to: caller, target)
+            body = try WireCodec.encode(answer, to: question, usual: usual)
+        } else {
+            format = WireFormat(acceptedBy: request.headers["Accept"])
+            (body, format) = try WireCodec.encode(answer, to: question, as: format)
+        }
         return finished(
             HTTPResponse(status: 200, body: body), request, uuid, format: format,
             outlook: caller.outlook)

@@ -15,10 +15,9 @@ extension AssetStore {
     /// Looks for the mark, and makes it where the database has none. Returns what whoever runs the
     /// service should know; nil where all is well.
     func settleHome() throws(RecordError) -> RecordError? {
-        let found = try backend.read { try $0.assetHome() }
-        guard let mark = if let found { found } else { try makeMark() } else {
-            return problem("has none of the assets that records name")
-        }
+        var mark = try backend.read { try $0.assetHome() }
+        if mark == nil { mark = try makeMark() }
+        guard let mark else { return problem("has none of the assets that records name") }
         let isHome = try has(mark)
         isElsewhere.withLock { $0 = !isHome }
         return isHome

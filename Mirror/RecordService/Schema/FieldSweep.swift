@@ -16,11 +16,11 @@ struct FieldSweep {
     private let recordType: String
     private let backend: any Backend
     private let platform: Environment
-    /// Why a record keeps the field; the first of such.
+    /// Why a record was not written; the first of such.
     private(set) var refusal: RecordError?
     private static let sliceMax = 50
 
-    /// Records that have the field, as edits that take it away.
+    /// Records that have the field, as the edits that are made of them.
     private struct Slice {
         var edits: [RecordOperation] = []
         /// The last record that was looked at; nil at the end of the zone.

@@ -29,9 +29,7 @@ final class CourierDesk: Sendable {
             listeners.contains { $0.value.poll == poll && $0.key != newest }
         }
 
-        /// Of a full queue the subscription loses a notice that has most of them (`trim`), so that
-        /// what many write to one place hides nothing of another.
-        /// Whether it was not waited for before. What waits already is told as it is now.
+        /// Returns whether the notice did not wait yet; one that does is told as it is now.
         mutating func add(_ notice: CourierNotice) -> Bool {
             if let place = notices.firstIndex(where: { $0.isSame(notice) }) {
                 notices[place].fields = notice.fields
@@ -49,6 +47,8 @@ final class CourierDesk: Sendable {
             trim()
         }
 
+        /// Of a full queue the subscription that has most of the notices loses one, so that what
+        /// many write to one place hides nothing of another.
         private mutating func trim() {
             guard notices.count > CourierDesk.noticesMax else { return }
             let counts = Dictionary(grouping: notices.indices) { notices[$0].subscriptionID }

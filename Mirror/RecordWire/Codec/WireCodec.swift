@@ -24,8 +24,8 @@ public enum WireCodec {
 
     /// Reads a request. Throws NOT_FOUND for an operation this service lacks, BAD_REQUEST with the
     /// place (`operations[3].record.fields.title.value`) for a wrong body, LIMIT_EXCEEDED for too
-    /// much of it. In the plain dialect
-    /// records and subscriptions may have members of the client's own.
+    /// much of it. In the plain dialect records and subscriptions may have members of the client's
+    /// own.
     public static func decodeRequest(
         path: String, method: String, body: Data, dialect: ServiceDialect = .extended
     ) throws(RecordError) -> RecordRequest {

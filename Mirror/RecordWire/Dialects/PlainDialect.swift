@@ -144,8 +144,8 @@ extension String {
     /// A token of the service in the alphabet and with the padding of CloudKit's: clients carry
     /// tokens as bytes. The service takes both.
     fileprivate var asBase64: String {
-        let text = map { letter -> Character in letter == "-" ? "+" : letter == "_" ? "/" : letter }
-        return String(text) + String(repeating: "=", count: (4 - text.count % 4) % 4)
+        let text = replacing("-", with: "+").replacing("_", with: "/")
+        return text + String(repeating: "=", count: (4 - text.count % 4) % 4)
     }
 }
 

@@ -55,6 +55,7 @@ public struct RecordError: Error, Hashable, Sendable, CustomStringConvertible {
     }
 
     public var code: Code
+    /// nil where the code says it all, and from services that tell none.
     public var detail: Detail?
     /// What was refused and what to do, in words.
     public var reason: String

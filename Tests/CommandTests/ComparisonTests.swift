@@ -140,9 +140,8 @@ import Testing
         #expect(text.contains("diptych sync \(phone)"))
     }
 
-    @Test func largeValuesAreCompared() throws {
-        let workshop = try Workshop()
-        let service = try workshop.service()
+    /// A store that was synced, with a photo in a file of its own.
+    private static func photos(_ workshop: Workshop, _ service: TestService) throws -> String {
         let model = workshop.path("Photos.xcdatamodel")
         try FileManager.default.createDirectory(atPath: model, withIntermediateDirectories: true)
         try workshop.write(
@@ -162,6 +161,30 @@ import Testing
             ["import", store, "-"],
             input: #"{"entity":"Photo","values":{"bytes":"\#(large)"}}"#)
         try workshop.done(["sync", store] + service.settings)
+        return store
+    }
+
+    /// Earlier versions kept values beside the link by which a store was opened.
+    @Test func largeValuesBesideALinkAreCompared() throws {
+        let workshop = try Workshop()
+        let service = try workshop.service()
+        let store = try Self.photos(workshop, service)
+        let files = FileManager.default
+        try files.createDirectory(
+            atPath: workshop.path("links/.Photos_SUPPORT"), withIntermediateDirectories: true)
+        try files.moveItem(
+            atPath: workshop.path(".Photos_SUPPORT/_EXTERNAL_DATA"),
+            toPath: workshop.path("links/.Photos_SUPPORT/_EXTERNAL_DATA"))
+        let link = workshop.path("links/Photos.sqlite")
+        try files.createSymbolicLink(atPath: link, withDestinationPath: store)
+        let run = try workshop.run(["verify", link] + service.settings)
+        #expect(run.output.contains("hold the same"), "\(run.output)")
+    }
+
+    @Test func largeValuesAreCompared() throws {
+        let workshop = try Workshop()
+        let service = try workshop.service()
+        let store = try Self.photos(workshop, service)
         let values = workshop.path(".Photos_SUPPORT/_EXTERNAL_DATA")
         let names = try FileManager.default.contentsOfDirectory(atPath: values)
         #expect(names.count == 1)

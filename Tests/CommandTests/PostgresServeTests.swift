@@ -73,8 +73,8 @@ struct PostgresServeTests {
             return child
         }
         let one = try start("one", shared)
-        try until { FileManager.default.fileExists(atPath: workshop.path("shared")) }
-        usleep(500_000)
+        let marks = "SELECT count(*) FROM asset_home"
+        try until { try TestServer.sql(marks, at: address) == "1\n" }
         let other = try start("other", ["--database", address])
         try until { other.complaint.contains("--assets") }
         let third = try start("third", shared)

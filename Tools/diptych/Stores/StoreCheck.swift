@@ -281,16 +281,8 @@ struct StoreCheck {
 
     // MARK: External files
 
-    private static func values(of store: URL) -> URL {
-        let name = store.deletingPathExtension().lastPathComponent
-        return store.deletingLastPathComponent()
-            .appendingPathComponent(".\(name)_SUPPORT/_EXTERNAL_DATA")
-    }
-
     private mutating func checkExternalFiles() throws {
-        let folder = Self.values(of: store.resolvingSymlinksInPath())
-        // Values that earlier versions kept beside a link are found by that link.
-        let places = [folder, Self.values(of: store)]
+        let places = ValueFolders.all(of: store)
         var used: Set<String> = []
         for entity in transaction.layout.entities {
             guard let columns = schema.columns(of: entity.number) else { continue }
@@ -317,6 +309,8 @@ struct StoreCheck {
                 }
             }
         }
+        // Beside a link another store may have its own.
+        let folder = ValueFolders.beside(store.resolvingSymlinksInPath())
         let files = (try? FileManager.default.contentsOfDirectory(atPath: folder.path)) ?? []
         for file in files.sorted() where !used.contains(file) && UUID(uuidString: file) != nil {
             note("orphanedFile", "No object refers to the external file \(file).", file)

@@ -52,25 +52,27 @@ final class StoreCopy {
     /// By second names, where the file system of the copy is that of the store: no value is ever
     /// changed in its file.
     private func takeValues(of store: URL) throws {
-        let (from, to) = (Self.values(of: store.resolvingSymlinksInPath()), Self.values(of: url))
         let files = FileManager.default
-        guard let names = try? files.contentsOfDirectory(atPath: from.path), !names.isEmpty
-        else { return }
-        try files.createDirectory(at: to, withIntermediateDirectories: true)
-        for name in names {
-            let value = from.appendingPathComponent(name)
-            let place = to.appendingPathComponent(name)
-            if (try? files.linkItem(at: value, to: place)) != nil { continue }
-            // One that was let go of meanwhile is none of the copy's.
-            try? files.copyItem(at: value, to: place)
+        let to = ValueFolders.beside(url)
+        for from in ValueFolders.all(of: store) where files.fileExists(atPath: from.path) {
+            try files.createDirectory(at: to, withIntermediateDirectories: true)
+            for name in try files.contentsOfDirectory(atPath: from.path) {
+                try Self.take(
+                    from.appendingPathComponent(name), as: to.appendingPathComponent(name))
+            }
         }
     }
 
-    private static func values(of store: URL) -> URL {
-        let name = store.deletingPathExtension().lastPathComponent
-        return store.deletingLastPathComponent()
-            .appendingPathComponent(".\(name)_SUPPORT", isDirectory: true)
-            .appendingPathComponent("_EXTERNAL_DATA", isDirectory: true)
+    private static func take(_ value: URL, as place: URL) throws {
+        let files = FileManager.default
+        guard !files.fileExists(atPath: place.path),
+            (try? files.linkItem(at: value, to: place)) == nil
+        else { return }
+        do {
+            try files.copyItem(at: value, to: place)
+        } catch CocoaError.fileReadNoSuchFile {
+            // One that was let go of meanwhile is none of the copy's.
+        }
     }
 
     deinit { try? FileManager.default.removeItem(at: folder) }

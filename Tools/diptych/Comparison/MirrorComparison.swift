@@ -239,17 +239,17 @@ private struct ComparisonReading {
 
     private mutating func addOnlyHere(_ name: String, _ state: ObjectState) throws {
         let entry = try ledger.entry(named: name)
-        let title = entry.map { titles.title(of: $0.row) } ?? name
-        let waits = entry?.needsUpload == true
+        let refusal = obstacles.refused[name]
         differences.append(
             .init(
-                kind: .onlyHere, title: title, recordName: name,
-                reason: obstacles.refused[name]
-                    ?? (waits
-                        ? "it waits to be sent"
-                        : entry?.base == nil
-                            ? nil : "the service had it and lost it, or it was deleted"),
-                isLasting: obstacles.refused[name] != nil))
+                kind: .onlyHere, title: entry.map { titles.title(of: $0.row) } ?? name,
+                recordName: name, reason: refusal ?? reasonOnlyHere(entry),
+                isLasting: refusal != nil))
+    }
+
+    private func reasonOnlyHere(_ entry: RecordEntry?) -> String? {
+        if entry?.needsUpload == true { return "it waits to be sent" }
+        return entry?.base == nil ? nil : "the service had it and lost it, or it was deleted"
     }
 
     private func title(of record: Record) throws -> String {

@@ -97,13 +97,19 @@ struct StoreAccess: Sendable {
         do {
             _ = try StoreAccess(self, url: draft, name: name).open(model: model, readOnly: false)
             try SQLiteRowStore.place(draft, at: url)
-        } catch var error as StoreError {
+        } catch {
             SQLiteRowStore.discard(draft)
-            if error.fields["taken"] != nil { throw CommandError.exists(name) }
-            if error.fields["path"] == draft.path { error.fields["path"] = url.path }
-            throw error
+            throw described(error, of: draft)
         }
         return try open(model: model, readOnly: false)
+    }
+
+    /// What the making of a draft failed with, as of the store that was asked for.
+    private func described(_ error: any Error, of draft: URL) -> any Error {
+        guard var error = error as? StoreError else { return error }
+        if error.fields["taken"] != nil { return CommandError.exists(name) }
+        if error.fields["path"] == draft.path { error.fields["path"] = url.path }
+        return error
     }
 
     /// Throws unless there is a SQLite file.

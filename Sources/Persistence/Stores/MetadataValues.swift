@@ -31,7 +31,7 @@ enum MetadataValues {
     static func set(_ metadata: [String: Any], in store: any RowStore) {
         var values = plain(metadata)
         // A store in memory writes none.
-        if !(store is MemoryRowStore) { values = values.compactMapValues(plain) }
+        if !(store is MemoryRowStore) { values = values.compactMapValues(kept) }
         let lost = metadata.keys.filter { values[$0] == nil }.sorted()
         if !lost.isEmpty {
             MissingValueNotice.write(
@@ -47,17 +47,18 @@ enum MetadataValues {
 
     /// What a property list can hold; as it is, what it cannot: that is refused by the store.
     static func plain(_ metadata: [String: Any]) -> [String: Any] {
-        metadata.reduce(into: [:]) { $0[$1.key] = plain($1.value) ?? $1.value }
+        metadata.mapValues { kept($0) ?? $0 }
     }
 
-    private static func plain(_ value: Any) -> Any? {
+    /// A value as a property list holds it; nil for what none can.
+    private static func kept(_ value: Any) -> Any? {
         switch value {
         case is String, is Date, is Data: return value
         case let values as [String: Any]:
-            let found = values.compactMapValues(plain)
+            let found = values.compactMapValues(kept)
             return found.count == values.count ? found : nil
         case let values as [Any]:
-            let found = values.compactMap(plain)
+            let found = values.compactMap(kept)
             return found.count == values.count ? found : nil
         default: return number(value)
         }

@@ -192,6 +192,23 @@ import Testing
         #expect(gone.contains(#""loc-args":["",""]"#) && !gone.contains(#""af""#))
     }
 
+    /// Each time it is named is as long as its value.
+    @Test func aFieldThatIsNamedOftenMakesNoNoticeLarge() throws {
+        let fixture = try ServiceFixture()
+        var shown = long()
+        var info = NotificationInfo()
+        info.texts = ["alertLocalizationKey": "A_%@"]
+        info.lists = ["alertLocalizationArgs": Array(repeating: "text", count: 1_500)]
+        shown.notificationInfo = info
+        try save(shown, fixture)
+        let token = try token(fixture)
+        var note = Record.note("a", "long one")
+        note.fields["text"] = .string(String(repeating: "x", count: 3_000))
+        try fixture.save(note)
+        let notice = try json(token, fixture)
+        #expect(notice.contains("xxx") && notice.utf8.count < 50_000)
+    }
+
     @Test func eventsAndPlacesAreChosen() throws {
         let fixture = try ServiceFixture()
         var wide = long("wide")

@@ -86,14 +86,10 @@ struct RecordModification {
         let view = try place.access.view
         let before = token(zoneRow.counter, place.line, view)
         let sessions = try sessions(in: place, transaction)
-        let seesAll = address.participant == nil && sessions.access.seesAll
         var change = OperationApplier(
             zone: zone, stamp: stamp, limits: limits, manner: manner(known), sessions: sessions,
             damage: damage, counter: zoneRow.counter, epoch: line.epochs.last?.id ?? 0,
-            references: ReferenceCheck(
-                zone: zone, links: try ReferenceLinks(in: zoneRow.id, transaction), limits: limits,
-                operations: operations, access: seesAll || actsForService ? nil : sessions.access,
-                keepsForUnseen: address.participant != nil))
+            references: try references(in: zoneRow, sessions.access, transaction))
         try transaction.expect(records: operations.map(\.record.recordName), in: zoneRow.id)
         try sessions.naturalKeys.expect(operations)
         // Rows are read one at a time: all of them at once may be four hundred megabytes.
@@ -140,6 +136,17 @@ struct RecordModification {
         written.users = try sessions.sharing.save(draw.number)
         written.rows = change.rows
         return reply
+    }
+
+    private func references(
+        in zoneRow: ZoneRow, _ access: any RecordAccess,
+        _ transaction: any BackendTransaction
+    ) throws -> ReferenceCheck {
+        let seesAll = address.participant == nil && access.seesAll
+        return ReferenceCheck(
+            zone: zone, links: try ReferenceLinks(in: zoneRow.id, transaction), limits: limits,
+            operations: operations, access: seesAll || actsForService ? nil : access,
+            keepsForUnseen: address.participant != nil)
     }
 
     private func sessions(

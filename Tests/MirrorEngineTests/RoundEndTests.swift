@@ -219,6 +219,22 @@ import Testing
         #expect(try device.mirrored.status()?.isInSync == true)
     }
 
+    /// What is to be sent again is looked for before the round.
+    @Test func whatKeepsARoundFromBeginningIsKeptAsItsError() async throws {
+        try a.insert("Note", ["title": .text("n")])
+        a.refuseAll(.quotaExceeded, "It is full.")
+        #expect(try a.sync().refused == 1)
+        try a.store.write { transaction in
+            _ = try transaction.connection.run(
+                "CREATE TRIGGER obstacle BEFORE DELETE ON ADIPTYCHREFUSAL "
+                    + "BEGIN SELECT RAISE(ABORT, 'damaged'); END")
+        }
+        let session = MirrorSession(
+            mirrored: a.mirrored, container: "test", channel: MeteredChannel(service: service))
+        await #expect(throws: (any Error).self) { try await session.sync() }
+        #expect(try a.mirrored.status()?.lastError != nil)
+    }
+
     // MARK: What another made
 
     /// A role may have been given meanwhile; in one's own database nobody gives any.

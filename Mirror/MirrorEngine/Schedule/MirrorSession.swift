@@ -70,7 +70,9 @@ public actor MirrorSession {
         await beginRound()
         defer { endRound() }
         try Task.checkCancellation()
-        if isAskedFor || !hasBegun { try store.retryCurable(isAskedFor: isAskedFor) }
+        if isAskedFor || !hasBegun {
+            try noting { try store.retryCurable(isAskedFor: isAskedFor) }
+        }
         hasBegun = true
         let identifier = store.settings.platform.randomness.uuid().uuidString.lowercased()
         latest.withLock { $0 = LatestRound(identifier: identifier, progress: progress) }
@@ -103,7 +105,7 @@ public actor MirrorSession {
     private func wholeRound(
         _ progress: RoundProgress, _ bytesMax: Int64?
     ) async throws -> SyncSummary {
-        let before = try store.store.lastTransactionNumber()
+        let before = try noting { try store.store.lastTransactionNumber() }
         let result: RoundResult
         do {
             result = try await progress.heeded { try await self.round(progress, bytesMax) }
@@ -113,12 +115,7 @@ public actor MirrorSession {
             try? imported(before)
             throw error
         }
-        do {
-            try imported(before)
-        } catch {
-            noteFailure(error)
-            throw error
-        }
+        try noting { try imported(before) }
         progress.end(result)
         guard !result.isCut else {
             try store.note(.cut)
@@ -129,6 +126,16 @@ public actor MirrorSession {
             error: result.error?.message, retryAt: result.error == nil ? nil : retryAt)
         if let error = result.error { throw error }
         return SyncSummary(result, try performer.mirrored.status())
+    }
+
+    /// Keeps what a step throws beside the round itself.
+    private func noting<Value>(_ step: () throws -> Value) throws -> Value {
+        do {
+            return try step()
+        } catch {
+            noteFailure(error)
+            throw error
+        }
     }
 
     /// Keeps what a round threw, so that a status does not call the store in sync. A cancelled

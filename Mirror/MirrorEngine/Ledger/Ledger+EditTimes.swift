@@ -42,7 +42,7 @@ extension Ledger {
         try set(.editClock, to: .integer(reached))
     }
 
-    private static let unseenEdits = "ADIPTYCHUNSEENEDIT"
+    static let unseenEdits = "ADIPTYCHUNSEENEDIT"
 
     /// The edits that no round had looked at before the store was migrated into this file, the last
     /// of each property, oldest first; nil for all properties of an object that was made. They are

@@ -6,7 +6,6 @@ internal import Stores
 /// before another one was made of it: the store keeps both until they were looked at.
 extension Ledger {
     private static let formerRows = "ADIPTYCHFORMERROW"
-    private static let unseenEdits = "ADIPTYCHUNSEENEDIT"
 
     /// What a row was called when it was inserted or counted upon, and when it was inserted, where
     /// the history does not say so; nil for one that has its number still.

@@ -13,15 +13,15 @@ extension NSPersistentStoreCoordinator {
     /// for their keys. A mirrored SQLite store that moves to a SQLite store with history is copied
     /// as it is, with its history, and its mirror can go on there; in any other, all objects are
     /// new to a mirror. What another context saves meanwhile is in the new store wholly or not at
-    /// all (of an incremental store, as its class answers). Values whose files are gone and links
-    /// that lead to no row are left out, and counted on standard error. The old store leaves the
-    /// coordinator, and its files stay. Nothing may be at the new place yet: of two that move a
-    /// store there at once, one gets it. Where it fails, the old store stays open and the new files
-    /// are gone. Throws 134070 for a store of another coordinator or a place that is taken, 134000
-    /// for an unknown type, 134030 for a full disk, 134091 for what the other type cannot hold, and
-    /// for a file with rows of entities that the model does not have, which the copy would be
-    /// without; a `CancellationError` where the task that calls it is cancelled. Cost: O(rows),
-    /// written in one transaction; what is read is let go of on the way.
+    /// all. Values whose files are gone and links that lead to no row are left out, and counted on
+    /// standard error. The old store leaves the coordinator, and its files stay. Nothing may be at
+    /// the new place yet: of two that move a store there at once, one gets it. Where it fails, the
+    /// old store stays open and the new files are gone. Throws 134070 for a store of another
+    /// coordinator or a place that is taken, 134000 for an unknown type, 134030 for a full disk,
+    /// 134091 for what the other type cannot hold, for an incremental store, and for a file with
+    /// rows of entities that the model does not have, which the copy would be without; a
+    /// `CancellationError` where the task that calls it is cancelled. Cost: O(rows), written in one
+    /// transaction; what is read is let go of on the way.
     @discardableResult
     public final func migratePersistentStore(
         _ store: NSPersistentStore, to storeURL: URL, options: [AnyHashable: Any]? = nil,

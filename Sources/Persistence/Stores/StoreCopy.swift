@@ -5,12 +5,12 @@ internal import Stores
 
 /// Copies all rows and links of one store into an empty one, whatever their types.
 ///
-/// All of it is read of one state of the store, whoever saves meanwhile, where the store can hold
-/// one: all but programs' own incremental stores.
+/// All of it is read of one state of the store, whoever saves meanwhile. Programs' own incremental
+/// stores refuse it.
 ///
 /// Rows keep their keys and versions; in a file where all keys differ they get new ones, in the
-/// order of the old. Into SQLite they go in batches within one
-/// transaction; the other types hold everything in memory anyway and are written once.
+/// order of the old. Into SQLite they go in batches within one transaction; the other types hold
+/// everything in memory anyway and are written once.
 ///
 /// It stops before a batch, with a `CancellationError`, where its task is cancelled.
 ///

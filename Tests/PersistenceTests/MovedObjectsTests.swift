@@ -1,6 +1,7 @@
 import CoreData
 import Foundation
 import Persistence
+import Platform
 import SQLiteDriver
 import Stores
 import Testing
@@ -164,6 +165,51 @@ import Testing
         let other = bench.newContext()
         #expect(try bench.twin(ada, in: other).age == 31)
         #expect(try all("Song", in: other) == ["b"])
+    }
+
+    /// Lets somebody save while the copy waits for its place.
+    private final class Meanwhile: FaultPoints, @unchecked Sendable {
+        // @unchecked: set before a move, and used by it, on its thread.
+        var deed: () throws -> Void = {}
+
+        func reach(_ name: String) throws { if name == "migrate.filled" { try deed() } }
+    }
+
+    private static let files: [StoreKind] = [.sqlite, .xml, .binary]
+
+    /// It is in the old store alone, and no other object becomes it.
+    @Test(arguments: files, files)
+    func whatIsSavedMeanwhileKeepsItsIDToItself(_ from: StoreKind, _ to: StoreKind) throws {
+        let (former, place) = (try Place(from), try Place(to))
+        let meanwhile = Meanwhile()
+        var platform = Environment.system
+        platform.faults = meanwhile
+        let coordinator = NSPersistentStoreCoordinator(model: TestModel.make(), platform: platform)
+        let store = try coordinator.addPersistentStore(
+            ofType: from.type, configurationName: nil, at: former.url, options: nil)
+        let contexts = (0..<2).map { _ in
+            let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
+            context.persistentStoreCoordinator = coordinator
+            return context
+        }
+        func make(_ name: String, in context: NSManagedObjectContext) -> NSManagedObject {
+            let made = NSEntityDescription.insertNewObject(
+                forEntityName: "Person", into: context)
+            made.setValue(name, forKey: "name")
+            return made
+        }
+        let (own, other) = (contexts[0], contexts[1])
+        _ = make("Ada", in: own)
+        try own.save()
+        let late = make("Late", in: other)
+        meanwhile.deed = { try other.save() }
+        _ = try place.take(store, of: coordinator)
+        let new = make("New", in: own)
+        try own.save()
+        #expect(new.objectID.uriRepresentation() != late.objectID.uriRepresentation())
+        other.refresh(late, mergeChanges: false)
+        #expect(late.value(forKey: "name") as? String == nil)
+        #expect(try all("Person", in: own) == ["Ada", "New"])
     }
 
     /// Another program may have numbered the entities of its file otherwise.

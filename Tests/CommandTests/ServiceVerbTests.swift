@@ -201,7 +201,9 @@ import Testing
         let container = service.text("container")
         let folder = data + "/records.sqlite.containers"
         service.kill()
-        // A file where its own is to be.
+        // A file where its own is to be, be the folder there yet or not.
+        try FileManager.default.createDirectory(
+            atPath: folder, withIntermediateDirectories: true)
         let library = try Connection(path: data + "/records.sqlite")
         let name = try #require(
             try library.value("SELECT file FROM container_files WHERE container = 'broken'")?

@@ -247,7 +247,7 @@ extension NSManagedObject {
     }
 }
 
-/// What a save wrote, by kind.
+/// What a save wrote, by kind; what was touched only counts as updated.
 struct SavedObjects {
     var inserted: [NSManagedObject] = []
     var updated: [NSManagedObject] = []
@@ -288,6 +288,7 @@ struct SavedObjects {
 
     /// Takes what was written to one store.
     mutating func add(_ gathered: ChangeSetBuilder) {
+        defer { updated += gathered.touched }
         guard !isEmpty else {
             (inserted, updated, deleted) = (gathered.inserted, gathered.updated, gathered.deleted)
             return

@@ -112,7 +112,9 @@ extension NSManagedObjectContext {
         // What the merge policy or the store changed meanwhile.
         processPendingChanges()
         registry.unregister(saved.deleted)
-        for objects in saved.all { for object in objects { object.didSave() } }
+        tell(saved.inserted, .savedAsNew)
+        tell(saved.updated, .savedAsChanged)
+        tell(saved.deleted, [])
         let ids = saved.ids
         postSaved(saved, ids, after: event)
         keepUntilEventEnds(saved)
@@ -123,6 +125,15 @@ extension NSManagedObjectContext {
         persistentStoreCoordinator?.contextDidSave(self, ids)
         // Last, since observers may change objects again.
         for store in saved.announcing { persistentStoreCoordinator?.postRemoteChange(of: store) }
+    }
+
+    /// Calls `didSave`, in which an object tells what the save did with it, until it changes.
+    private func tell(_ objects: [NSManagedObject], _ deed: ObjectState) {
+        for object in objects {
+            if object.state.isDisjoint(with: [.inserted, .deleted]) { object.state.insert(deed) }
+            object.didSave()
+            object.state.subtract(.told)
+        }
     }
 
     /// Ends the changes of objects that are off the list; those that were made and deleted between

@@ -183,8 +183,8 @@ import Testing
         }
         #expect(
             words == [
-                "will", "section delete 1 b", "section delete 2 c", "section insert 1 d",
-                "delete 2.0", "move 1.0 → 1.0", "did",
+                "will", "delete 2.0", "section delete 1 b", "section delete 2 c",
+                "section insert 1 d", "move 1.0 → 1.0", "did",
             ])
     }
 

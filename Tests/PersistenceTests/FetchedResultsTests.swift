@@ -40,6 +40,15 @@ import Testing
 
     // MARK: Contents
 
+    @Test func aControllerOfNothingHoldsAPlace() {
+        let controller = NSFetchedResultsController<any NSFetchRequestResult>()
+        #expect(controller.fetchedObjects == nil && controller.sections == nil)
+        recorder.controllerWillChangeContent(controller)
+        #expect(recorder.words == ["will"])
+        let error = #expect(throws: NSError.self) { try controller.performFetch() }
+        #expect(error?.code == NSCoreDataError)
+    }
+
     @Test func resultsStandInSections() throws {
         let items = try items([("b", 2), ("a", 1), ("b", 1), (nil, 5)])
         let controller = controller()

@@ -96,6 +96,37 @@ import Testing
         #expect(bench.context.hasChanges)
     }
 
+    /// As programs tell others of what was saved.
+    @Test(arguments: [StoreKind.sqlite, .memory])
+    func didSaveKnowsWhatTheSaveDid(_ kind: StoreKind) throws {
+        let bench = try Bench(kind, model: Witness.model())
+        let entity = try bench.named("Witness")
+        let object = Witness(entity: entity, insertInto: bench.context)
+        try bench.context.save()
+        #expect(!object.isInserted && !object.isUpdated)
+        object.setValue("b", forKey: "name")
+        try bench.context.save()
+        bench.context.delete(object)
+        try bench.context.save()
+        #expect(object.heard == ["inserted", "updated", "deleted"])
+        // What changes meanwhile is a change of what is stored.
+        let again = Witness(entity: entity, insertInto: bench.context)
+        again.changesOnce = true
+        try bench.context.save()
+        #expect(again.heard == ["inserted", "updated"] && !again.hasChanges)
+        let child = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
+        child.parent = bench.context
+        let own = try child.performAndWait {
+            let own = Witness(entity: entity, insertInto: child)
+            try child.save()
+            return own.heard
+        }
+        #expect(own == ["inserted"])
+        try bench.context.save()
+        let request = NSFetchRequest<Witness>(entityName: "Witness")
+        #expect(try bench.newContext().count(for: request) == 2)
+    }
+
     @Test func deletionsWaitForTheSaveWhereTheyShould() throws {
         let bench = try Bench(.sqlite)
         let sales = try bench.make("Department", "Sales")
@@ -147,4 +178,26 @@ private final class Restless: NSManagedObject {
     }
 
     override func didSave() { saves += 1 }
+}
+
+private final class Witness: NSManagedObject {
+    var heard: [String] = []
+    var changesOnce = false
+
+    static func model() -> NSManagedObjectModel {
+        let entity = TestModel.entity("Witness", of: Witness.self)
+        entity.properties = [TestModel.attribute("name", .stringAttributeType)]
+        let model = NSManagedObjectModel()
+        model.entities = [entity]
+        return model
+    }
+
+    override func didSave() {
+        let deeds = [(isDeleted, "deleted"), (isInserted, "inserted"), (isUpdated, "updated")]
+        heard.append(deeds.first { $0.0 }?.1 ?? "nothing")
+        guard changesOnce else { return }
+        changesOnce = false
+        setValue("c", forKey: "name")
+        try? managedObjectContext?.save()
+    }
 }

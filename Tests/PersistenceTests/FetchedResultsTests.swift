@@ -40,6 +40,15 @@ import Testing
 
     // MARK: Contents
 
+    @Test func aControllerOfNothingHoldsAPlace() {
+        let controller = NSFetchedResultsController<any NSFetchRequestResult>()
+        #expect(controller.fetchedObjects == nil && controller.sections == nil)
+        recorder.controllerWillChangeContent(controller)
+        #expect(recorder.words == ["will"])
+        let error = #expect(throws: NSError.self) { try controller.performFetch() }
+        #expect(error?.code == NSCoreDataError)
+    }
+
     @Test func resultsStandInSections() throws {
         let items = try items([("b", 2), ("a", 1), ("b", 1), (nil, 5)])
         let controller = controller()
@@ -183,8 +192,8 @@ import Testing
         }
         #expect(
             words == [
-                "will", "section delete 1 b", "section delete 2 c", "section insert 1 d",
-                "delete 2.0", "move 1.0 → 1.0", "did",
+                "will", "delete 2.0", "section delete 1 b", "section delete 2 c",
+                "section insert 1 d", "move 1.0 → 1.0", "did",
             ])
     }
 

@@ -145,4 +145,27 @@ import class CoreData.NSExpression
             #expect(ada.age == kept)
         }
     }
+
+    /// What views measure with.
+    @Test(arguments: [StoreKind.memory, .sqlite])
+    func aCGFloatIsANumber(_ kind: StoreKind) throws {
+        let bench = try Bench(kind)
+        let ada = try bench.person("Ada")
+        ada.setValue(CGFloat(2.5), forKey: "score")
+        ada.setValue(CGFloat(7), forKey: "age")
+        try bench.context.save()
+        #expect(ada.score == 2.5 && ada.age == 7)
+        #expect(ada.managedValue(forKey: "score") as CGFloat == 2.5)
+        #expect(ada.managedValue(forKey: "age") as CGFloat? == 7)
+        ada.setManagedValue(CGFloat(3.5), forKey: "score")
+        #expect(ada.value(forKey: "score") as? Double == 3.5)
+        ada.setValue(nil, forKey: "score")
+        #expect(ada.managedValue(forKey: "score") as CGFloat == 0)
+        #expect((ada.managedValue(forKey: "colors") as [String: String]).isEmpty)
+        let request = NSFetchRequest<Person>(entityName: "Person")
+        let update = NSBatchUpdateRequest(entityName: "Person")
+        update.propertiesToUpdate = ["score": CGFloat(4.5)]
+        try bench.context.execute(update)
+        #expect(try bench.newContext().fetch(request).map(\.score) == [4.5])
+    }
 }

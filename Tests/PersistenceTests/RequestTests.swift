@@ -49,6 +49,48 @@ import Testing
         #expect(try context.fetch(second).map(\.name) == ["Ada"])
     }
 
+    /// As the keys of caches.
+    @Test func requestsThatAskTheSameAreEqual() throws {
+        let first = request("age > 30")
+        #expect(first == request("age > 30") && Set([first, request("age > 30")]).count == 1)
+        #expect((first.copy() as? NSObject) == first)
+        let changes: [(NSFetchRequest<Person>) -> Void] = [
+            { $0.predicate = NSPredicate(format: "age > 31") }, { $0.predicate = nil },
+            { $0.sortDescriptors = [NSSortDescriptor(key: "name", ascending: false)] },
+            { $0.fetchLimit = 1 }, { $0.fetchOffset = 1 }, { $0.includesSubentities = false },
+            { $0.resultType = .managedObjectIDResultType }, { $0.fetchBatchSize = 5 },
+            { $0.propertiesToFetch = ["name"] }, { $0.affectedStores = [] },
+        ]
+        for (index, change) in changes.enumerated() {
+            let other = request("age > 30")
+            change(other)
+            #expect(other != first, "\(index)")
+        }
+        // Foundation takes any two predicates that code put together for equal.
+        func either(_ formats: String...) -> NSFetchRequest<Person> {
+            let request = request()
+            request.predicate = NSCompoundPredicate(
+                orPredicateWithSubpredicates: formats.map { NSPredicate(format: $0) })
+            return request
+        }
+        #expect(either("age > 1", "age < 0") == either("age > 1", "age < 0"))
+        #expect(either("age > 1", "age < 0") != either("age > 2", "age < 0"))
+    }
+
+    @Test func mappingsThatDoTheSameAreEqual() throws {
+        let source = TestModel.make()
+        let destination = TestModel.make()
+        let models = try (0..<2).map { _ in
+            try NSMappingModel.inferredMappingModel(
+                forSourceModel: source, destinationModel: destination)
+        }
+        #expect(models[0] == models[1] && models[0].hash == models[1].hash)
+        let property = NSPropertyMapping()
+        property.name = "name"
+        models[1].entityMappings[0].attributeMappings = [property]
+        #expect(models[0] != models[1])
+    }
+
     @Test(arguments: StoreKind.allCases)
     func affectedStoresLimitARequest(_ kind: StoreKind) throws {
         let bench = try bench(kind)

@@ -87,6 +87,35 @@ import Testing
         #expect(people[..<2].allSatisfy { bench.context.registeredObject(for: $0.objectID) == nil })
     }
 
+    /// What programs do so that lists of other contexts look at an object anew.
+    @Test(arguments: StoreKind.allCases)
+    func whatIsOnlyTouchedIsTold(_ kind: StoreKind) throws {
+        let bench = try Bench(kind)
+        let ada = try bench.person("Ada")
+        let bob = try bench.person("Bob")
+        try bench.context.save()
+        let other = bench.newContext()
+        let twin = try bench.twin(ada, in: other)
+        ada.name = "Ada"
+        bob.age = 7
+        #expect(ada.hasChanges && !ada.hasPersistentChangedValues)
+        let told = try notices(.NSManagedObjectContextDidSave, of: bench.context) {
+            try bench.context.save()
+        }
+        #expect(told.count == 1 && told[0][NSUpdatedObjectsKey] as? Set<Person> == [ada, bob])
+        #expect(!ada.hasChanges && !bench.context.hasChanges)
+        let notice = Notification(
+            name: .NSManagedObjectContextDidSave, object: bench.context, userInfo: told.first)
+        let merged = other.performAndWait {
+            _ = twin.name
+            return notices(.NSManagedObjectContextObjectsDidChange, of: other) {
+                other.mergeChanges(fromContextDidSave: notice)
+            }
+        }
+        let refreshed = merged.first?[NSRefreshedObjectsKey] as? Set<NSManagedObject>
+        #expect(refreshed?.contains(twin) == true)
+    }
+
     @Test func aSaveWithoutHistoryHasNoToken() throws {
         let bench = try Bench(.xml)
         try bench.person("Ada")

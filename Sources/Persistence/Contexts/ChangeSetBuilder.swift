@@ -12,6 +12,9 @@ final class ChangeSetBuilder {
     @exclusivity(unchecked) private(set) var updated: [NSManagedObject] = []
     @exclusivity(unchecked) private(set) var deleted: [NSManagedObject] = []
     var written: [NSManagedObject] { updated + inserted + deleted }
+    /// Objects that count as changed and have the values of their rows: nothing is written of them,
+    /// and the save tells them, as programs touch objects to have them looked at anew elsewhere.
+    @exclusivity(unchecked) private(set) var touched: [NSManagedObject] = []
     /// Links to objects that the same save deletes, which no row gets.
     private(set) var goneLinks: [GoneLink] = []
     /// The rows at the ends of new links without inverse: nothing else of the save asks whether
@@ -80,7 +83,7 @@ final class ChangeSetBuilder {
         for slot in object.toManys.indices where object.toManys[slot].isChanged {
             update.changedToManys.append(slot)
         }
-        guard !update.isEmpty else { return }
+        guard !update.isEmpty else { return touched.append(object) }
         changes.updates.append(update)
         updated.append(object)
         if !update.changedToManys.isEmpty { try addMembers(of: object, row) }

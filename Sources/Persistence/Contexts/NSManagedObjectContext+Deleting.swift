@@ -37,6 +37,7 @@ extension NSManagedObjectContext {
         object.prepareForDeletion()
         object.state.insert(.deleted)
         object.state.subtract([.cascaded, .foundGone])
+        object.state.subtract(.told)
         pending.list(object)
         pending.note(.deletedNow, of: object)
         scheduleProcessing()

@@ -30,7 +30,11 @@ extension NSManagedObjectContext {
     private func settle(_ objects: [NSManagedObject], validating: Bool) throws {
         var waiting = objects
         for _ in 0..<Self.attemptsMax {
-            for object in waiting where object.isPending { object.willSave() }
+            for object in waiting where object.isPending {
+                // A save within `didSave` is another one.
+                object.state.subtract(.told)
+                object.willSave()
+            }
             if !pending.hasEvent {
                 if validating { try validateChanges() }
                 if !pending.hasEvent { return }

@@ -71,6 +71,7 @@ extension NSManagedObjectContext {
 
     /// What `refresh(_:mergeChanges:)` does.
     final func readAnew(_ object: NSManagedObject, mergeChanges flag: Bool) {
+        object.state.subtract(.told)
         guard owns(object), !flag || !object.isInserted else { return }
         readAhead.forget(object.objectID)
         reread(object, mergeChanges: flag)

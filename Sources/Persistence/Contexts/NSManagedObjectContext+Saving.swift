@@ -112,7 +112,9 @@ extension NSManagedObjectContext {
         // What the merge policy or the store changed meanwhile.
         processPendingChanges()
         registry.unregister(saved.deleted)
-        for objects in saved.all { for object in objects { object.didSave() } }
+        tell(saved.inserted, .savedAsNew)
+        tell(saved.updated, .savedAsChanged)
+        tell(saved.deleted, [])
         let ids = saved.ids
         postSaved(saved, ids, after: event)
         keepUntilEventEnds(saved)
@@ -123,6 +125,15 @@ extension NSManagedObjectContext {
         persistentStoreCoordinator?.contextDidSave(self, ids)
         // Last, since observers may change objects again.
         for store in saved.announcing { persistentStoreCoordinator?.postRemoteChange(of: store) }
+    }
+
+    /// Calls `didSave`, in which an object tells what the save did with it, until it changes.
+    private func tell(_ objects: [NSManagedObject], _ deed: ObjectState) {
+        for object in objects {
+            if object.state.isDisjoint(with: [.inserted, .deleted]) { object.state.insert(deed) }
+            object.didSave()
+            object.state.subtract(.told)
+        }
     }
 
     /// Ends the changes of objects that are off the list; those that were made and deleted between
@@ -247,7 +258,7 @@ extension NSManagedObject {
     }
 }
 
-/// What a save wrote, by kind.
+/// What a save wrote, by kind; what was touched only counts as updated.
 struct SavedObjects {
     var inserted: [NSManagedObject] = []
     var updated: [NSManagedObject] = []
@@ -288,6 +299,7 @@ struct SavedObjects {
 
     /// Takes what was written to one store.
     mutating func add(_ gathered: ChangeSetBuilder) {
+        defer { updated += gathered.touched }
         guard !isEmpty else {
             (inserted, updated, deleted) = (gathered.inserted, gathered.updated, gathered.deleted)
             return

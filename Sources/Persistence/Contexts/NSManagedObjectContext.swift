@@ -297,6 +297,7 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
             object.state.isDisjoint(with: [.inserted, .updated, .deleted])
                 || !object.state.contains(.updatedNow)
         else { return }
+        object.state.subtract(.told)
         if object.state.isDisjoint(with: [.inserted, .deleted]) {
             object.state.insert(.updated)
             pending.list(object)

@@ -103,7 +103,7 @@ struct StoreSave {
         _ store: NSPersistentStore
     ) {
         guard !outcome.clearedLinks.isEmpty else { return }
-        let known = Set(known.written.map(ObjectIdentifier.init))
+        let known = Set((known.written + known.touched).map(ObjectIdentifier.init))
         for (row, slots) in outcome.clearedLinks.sorted(by: { $0.key < $1.key }) {
             let object = context.object(with: store.id(for: row))
             if !known.contains(ObjectIdentifier(object)) { saved.updated.append(object) }

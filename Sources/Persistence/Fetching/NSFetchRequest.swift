@@ -84,6 +84,20 @@ open class NSFetchRequest<ResultType>: NSPersistentStoreRequest, FetchRequesting
         set { super.affectedStores = newValue }
     }
 
+    /// Whether another request asks the same stores for the same.
+    open override func isEqual(_ object: Any?) -> Bool {
+        guard let other = object as? any FetchRequesting else { return false }
+        return self === other
+            || choice.asksTheSame(as: other.choice) && affectedStores == other.affectedStores
+    }
+
+    /// Equal for requests that ask the same; a request in a set must not change.
+    open override var hash: Int {
+        var hasher = Hasher()
+        choice.hash(into: &hasher)
+        return hasher.finalize()
+    }
+
     /// A request that says the same.
     open func copy(with zone: NSZone? = nil) -> Any {
         let twin = NSFetchRequest<ResultType>()
@@ -234,7 +248,7 @@ struct FetchChoice {
 }
 
 /// What a fetch request takes in.
-struct FetchFlags {
+struct FetchFlags: Equatable {
     var includesPendingChanges = true
     var includesSubentities = true
     var includesPropertyValues = true

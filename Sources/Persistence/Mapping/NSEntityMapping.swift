@@ -56,6 +56,23 @@ open class NSEntityMapping: NSObject, @unchecked Sendable {
 
     /// A mapping of nothing.
     public override init() { super.init() }
+
+    /// Whether another mapping does the same to the same entities.
+    open override func isEqual(_ object: Any?) -> Bool {
+        guard let other = object as? NSEntityMapping else { return false }
+        return self === other
+            || name == other.name && mappingType == other.mappingType
+                && sourceEntityName == other.sourceEntityName
+                && sourceEntityVersionHash == other.sourceEntityVersionHash
+                && destinationEntityName == other.destinationEntityName
+                && destinationEntityVersionHash == other.destinationEntityVersionHash
+                && sourceExpression == other.sourceExpression
+                && entityMigrationPolicyClassName == other.entityMigrationPolicyClassName
+                && attributeMappings == other.attributeMappings
+                && relationshipMappings == other.relationshipMappings
+    }
+
+    open override var hash: Int { (name as String).hashValue }
 }
 
 /// What one property of a new object gets. Source: Apple, NSPropertyMapping. Queue: its entity
@@ -74,4 +91,12 @@ open class NSPropertyMapping: NSObject, @unchecked Sendable {
 
     /// A mapping of no property.
     public override init() { super.init() }
+
+    /// Whether another mapping gives the property the same value.
+    open override func isEqual(_ object: Any?) -> Bool {
+        guard let other = object as? NSPropertyMapping else { return false }
+        return self === other || name == other.name && valueExpression == other.valueExpression
+    }
+
+    open override var hash: Int { name.hashValue }
 }

@@ -13,6 +13,14 @@ open class NSMappingModel: NSObject, @unchecked Sendable {
     /// A mapping model without mappings.
     public override init() { super.init() }
 
+    /// Whether another model has the same mappings in the same order.
+    open override func isEqual(_ object: Any?) -> Bool {
+        guard let other = object as? NSMappingModel else { return false }
+        return self === other || (entityMappings ?? []) == (other.entityMappings ?? [])
+    }
+
+    open override var hash: Int { entityMappings?.count ?? 0 }
+
     /// The mapping model in a file: a compiled one (`.cdm`) or, unlike with Apple's, a source
     /// (`.xcmappingmodel`); nil where there is none that can be read, and `load(from:)` says why.
     public init?(contentsOf url: URL?) {

@@ -21,12 +21,11 @@ enum AttributeCoding {
             return integer(value).map { .integer($0) }
         case .booleanAttributeType:
             return integer(value).map { .integer($0 == 0 ? 0 : 1) }
-        case .doubleAttributeType: return (value as? NSNumber).map { .double($0.doubleValue) }
-        case .floatAttributeType:
-            return (value as? NSNumber).map { .double(Double($0.floatValue)) }
+        case .doubleAttributeType: return number(value).map { .double($0.doubleValue) }
+        case .floatAttributeType: return number(value).map { .double(Double($0.floatValue)) }
         case .decimalAttributeType:
             if let decimal = value as? Decimal { return .decimal(decimal) }
-            return (value as? NSNumber).flatMap { ExactNumber.decimal($0) }.map { .decimal($0) }
+            return number(value).flatMap { ExactNumber.decimal($0) }.map { .decimal($0) }
         case .stringAttributeType:
             if let text = value as? String { return .text(text) }
             return (value as? Substring).map { .text(String($0)) }
@@ -50,7 +49,12 @@ enum AttributeCoding {
         let type = Swift.type(of: value)
         if type == Int.self { return (value as? Int).map { Int64($0) } }
         if type == Int64.self { return value as? Int64 }
-        return (value as? NSNumber).flatMap { ExactNumber.integer($0) }
+        return number(value).flatMap { ExactNumber.integer($0) }
+    }
+
+    /// Foundation casts all numbers but `CGFloat`.
+    private static func number(_ value: Any) -> NSNumber? {
+        (value as? NSNumber) ?? (value as? CGFloat).map { NSNumber(value: Double($0)) }
     }
 
     /// The value a program reads for a stored one.

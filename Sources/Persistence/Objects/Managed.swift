@@ -165,9 +165,9 @@ extension NSManagedObject {
 
     private func zero<Value>(as type: Value.Type) -> Value? {
         let candidates: [Any] = [
-            NSNumber(value: 0), false, "", Data(), Decimal(), Set<NSManagedObject>(),
+            NSNumber(value: 0), false, "", Data(), Decimal(), CGFloat(), Set<NSManagedObject>(),
             NSOrderedSet(),
-            NSSet(), [NSManagedObject](),
+            NSSet(), [NSManagedObject](), [String: Any](),
         ]
         for candidate in candidates {
             if let zero = candidate as? Value { return zero }

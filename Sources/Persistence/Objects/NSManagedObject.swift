@@ -143,10 +143,10 @@ open class NSManagedObject: NSObject, NSFetchRequestResult {
         shelf = nil
     }
 
-    /// New since the last save.
-    public final var isInserted: Bool { state.contains(.inserted) }
-    /// Changed since the last save.
-    public final var isUpdated: Bool { state.contains(.updated) }
+    /// New since the last save; in `didSave`, since the one before.
+    public final var isInserted: Bool { !state.isDisjoint(with: [.inserted, .savedAsNew]) }
+    /// Changed since the last save; in `didSave`, since the one before.
+    public final var isUpdated: Bool { !state.isDisjoint(with: [.updated, .savedAsChanged]) }
     /// To be deleted by the next save, or deleted by the last.
     open var isDeleted: Bool { state.contains(.deleted) }
     /// Whether the values are still to be filled in; the first access does it.

@@ -38,6 +38,7 @@ extension UInt32: DeclaredNumber {}
 extension UInt64: DeclaredNumber {}
 extension Double: DeclaredNumber {}
 extension Float: DeclaredNumber {}
+extension CGFloat: DeclaredNumber {}
 extension Bool: DeclaredNumber {
     fileprivate static func reading(_ value: Any) -> Any? {
         (value as? NSNumber)?.boolValue ?? (Int.reading(value) as? Int).map { $0 != 0 }

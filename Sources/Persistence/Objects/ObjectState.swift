@@ -42,12 +42,17 @@ struct ObjectState: OptionSet {
     /// Uses from other queues than the context's are looked for.
     static let guarded = ObjectState(rawValue: 16384)
 
+    // While `didSave` is called, and until the object changes again: what the save did with it.
+    static let savedAsNew = ObjectState(rawValue: 524288)
+    static let savedAsChanged = ObjectState(rawValue: 1_048_576)
+
     /// What must be done before a change is more than making it.
     static let attentive: ObjectState = [.fault, .changedBefore, .posted, .observed, .guarded]
     /// What must be done before a value is read is more than reading it.
     static let unready: ObjectState = [.fault, .guarded]
     static let pending: ObjectState = [.inserted, .updated, .deleted]
     static let event: ObjectState = [.insertedNow, .updatedNow, .deletedNow, .refreshedNow]
+    static let told: ObjectState = [.savedAsNew, .savedAsChanged]
 }
 
 /// The values an object was read or saved with.

@@ -308,7 +308,7 @@ open class NSIncrementalStore: NSPersistentStore, @unchecked Sendable {
         request.fetchOffset = query.offset
         request.includesSubentities = query.includesSubentities
         request.resultType = resultType
-        request.affectedStores = [self]
+        // No store is named: one that hands the request on to a stack below it means those there.
         return request
     }
 

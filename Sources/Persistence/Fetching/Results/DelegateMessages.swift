@@ -1,7 +1,8 @@
 internal import Foundation
 
-/// Tells a delegate a change step by step, in Apple's order: sections, then objects that left,
-/// moved, came and changed.
+/// Tells a delegate a change step by step, in Apple's order: objects that left, sections that left,
+/// those that came, then objects that moved, came and changed. So whoever follows step by step
+/// takes an object out of a section that is still there.
 struct DelegateMessages {
     private let controller: NSFetchedResultsController<any NSFetchRequestResult>
     private let delegate: any NSFetchedResultsControllerDelegate
@@ -19,11 +20,11 @@ struct DelegateMessages {
     func send(_ change: TrackedResults.Change, from old: ResultContent) {
         let new = change.content
         let difference = change.difference
-        for section in difference.sections.deleted { send(section, of: old, .delete) }
-        for section in difference.sections.inserted { send(section, of: new, .insert) }
         for place in difference.deleted {
             send(old.items[place], at: old.indexPath(of: place), .delete, nil)
         }
+        for section in difference.sections.deleted { send(section, of: old, .delete) }
+        for section in difference.sections.inserted { send(section, of: new, .insert) }
         for step in difference.moved {
             send(
                 new.items[step.new], at: old.indexPath(of: step.old), .move,

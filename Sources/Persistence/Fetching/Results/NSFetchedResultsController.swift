@@ -47,6 +47,18 @@ open class NSFetchedResultsController<ResultType>: NSObject {
         source.belong(to: self)
     }
 
+    /// A controller of nothing, which holds a place until there is one, or is handed to a delegate
+    /// under test: it shows no results, and fetching throws 134060.
+    public override convenience init() {
+        let request = NSFetchRequest<ResultType>()
+        request.sortDescriptors = []
+        self.init(
+            fetchRequest: request,
+            managedObjectContext: NSManagedObjectContext(
+                concurrencyType: .privateQueueConcurrencyType),
+            sectionNameKeyPath: nil, cacheName: nil)
+    }
+
     /// A controller over what another one fetched, as delegates are shown it.
     init(showing source: FetchedResultsSource) {
         self.source = source

@@ -23,9 +23,9 @@ public protocol NSFetchedResultsControllerDelegate: NSObjectProtocol {
     /// An object came, left, moved or changed.
     ///
     /// `indexPath` names a place before all of these changes, `newIndexPath` one after them. An
-    /// update names both; a moved object may have changed, too, and is told once. Sections are told
-    /// before their objects; the objects of a section that comes or leaves are told each by itself.
-    /// Objects that leave are told first, then moves, those that come, and updates.
+    /// update names both; a moved object may have changed, too, and is told once. The objects of a
+    /// section that comes or leaves are told each by itself. Objects that leave are told first,
+    /// then sections that leave and that come, then moves, objects that come, and updates.
     func controller(
         _ controller: NSFetchedResultsController<any NSFetchRequestResult>, didChange anObject: Any,
         at indexPath: IndexPath?, for type: NSFetchedResultsChangeType, newIndexPath: IndexPath?)

@@ -51,7 +51,7 @@ final class ScheduleCourse: Sendable {
         }
     }
 
-    /// Runs until the task is cancelled.
+    /// Runs until the task is cancelled, or the store is not this process's to sync any more.
     func run() async {
         let fileWatch = watchFile()
         await withTaskGroup(of: Void.self) { group in
@@ -74,8 +74,9 @@ final class ScheduleCourse: Sendable {
         var failures = 0
         var last = Step.rounds
         var stall = StallWatch(session.store)
+        let holding = StoreHolding(session.store)
         while !Task.isCancelled {
-            let seconds = await step(&failures, &last)
+            guard let seconds = await step(&failures, &last, holding) else { return }
             // Who was stopped meanwhile leaves the telling to who began anew.
             guard !Task.isCancelled else { return }
             // What is held back by choice is told as that.
@@ -84,9 +85,13 @@ final class ScheduleCourse: Sendable {
         }
     }
 
-    /// Does what is to be done now, and returns for how long nothing is, unless something changes.
-    private func step(_ failures: inout Int, _ last: inout Step) async -> Double {
+    /// Does what is to be done now, and returns for how long nothing is, unless something changes;
+    /// nil where nothing ever is.
+    private func step(
+        _ failures: inout Int, _ last: inout Step, _ holding: StoreHolding
+    ) async -> Double? {
         do {
+            try holding.expectPlace()
             let isPaused = isPaused.withLock { $0 }
             if let other = try session.store.takeTurn(
                 as: .current, named: name, isPaused: isPaused)
@@ -118,6 +123,10 @@ final class ScheduleCourse: Sendable {
             return try session.store.hasSaves(after: before) ? 0 : plan.intervalSeconds
         } catch {
             guard !Task.isCancelled else { return 0 }
+            if let end = holding.end() {
+                observe(.failed(end, nextSeconds: .infinity))
+                return nil
+            }
             failures += 1
             // A store that cannot be read is looked at again as soon as after any failure.
             let patience = (try? session.store.patienceSeconds(at: now)) ?? 0

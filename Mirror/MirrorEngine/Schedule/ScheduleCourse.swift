@@ -17,8 +17,9 @@ final class ScheduleCourse: Sendable {
     let isMetered: @Sendable () -> Bool
     /// Ends the wait between rounds.
     let signal = WakeSignal()
-    /// The last transaction before the last round that was whole: what came later is to be looked
-    /// at.
+    /// The last transaction before the last round, whole or not: a save that came later wakes. One
+    /// that a failed round could not send waits for the next; it must not take what that round
+    /// wrote, its own failure, for news.
     private let seen = Lock<Int64>(0)
     /// Tells the service's watch that a round has ended.
     private let settled = WakeSignal()
@@ -111,9 +112,9 @@ final class ScheduleCourse: Sendable {
             let patience = try session.store.patienceSeconds(at: now)
             guard patience <= 0 else { return min(patience, Self.holdSecondsMax) }
             let before = try session.store.store.lastTransactionNumber()
+            seen.withLock { $0 = before }
             let summary = try await countedRound()
             failures = 0
-            seen.withLock { $0 = before }
             settled.send()
             observe(.round(summary))
             if let hold = try session.store.hold() {

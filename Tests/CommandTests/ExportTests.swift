@@ -148,6 +148,25 @@ import Testing
         #expect(child.printed.contains("\"inserts\":1"))
     }
 
+    @Test(
+        .enabled(if: FileManager.default.isExecutableFile(atPath: "/usr/bin/setpriv")),
+        arguments: ["events", "conflicts"])
+    func logsAreToldWhereNothingCanBeWritten(_ verb: String) throws {
+        let workshop = try Workshop()
+        let service = try workshop.service()
+        let (desk, phone) = (try workshop.library("a.sqlite"), try workshop.library("b.sqlite"))
+        try workshop.edit(desk, "insert Book title=t")
+        for store in [desk, phone] { try workshop.done(["sync", store] + service.settings) }
+        for (store, name) in [(desk, "one"), (phone, "two")] {
+            try workshop.edit(store, "set Book[title == 't'] title=\(name)")
+            try workshop.done(["sync", store] + service.settings)
+        }
+        let child = try readWhereNothingCanBeWritten(phone, [verb], in: workshop)
+        #expect(child.wait() == 0)
+        let told = verb == "events" ? "import" : "kept local"
+        #expect(child.printed.contains(told), "\(child.complaint)")
+    }
+
     // MARK: Values whose files are gone
 
     private func storeWithALostFile(

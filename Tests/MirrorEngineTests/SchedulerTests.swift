@@ -127,6 +127,38 @@ import Testing
     }
 
     /// Nobody is asked before the time that the service has named, and then it goes on.
+    /// What a failed round writes, that it failed, is no news to it.
+    @Test func aRoundThatFailsWithASaveUnsentIsNotTriedAgainAtOnce() async throws {
+        let folder = FileManager.default.temporaryDirectory
+            .appendingPathComponent("SchedulerTests-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let file = folder.appendingPathComponent("Store.sqlite")
+        let store = try SQLiteRowStore(url: file, model: SampleModel.make(), platform: .system)
+        let mirrored = try MirroredStore(store: store, platform: .system)
+        let scheduler = MirrorScheduler(
+            MirrorSession(mirrored: mirrored, container: "test", channel: channel),
+            sleeper: Endless(), name: "test",
+            observe: { [events] event in events.withLock { $0.append(event) } })
+        var failures: Int {
+            events.withLock { $0.count { if case .failed = $0 { true } else { false } } }
+        }
+        scheduler.start()
+        try await until { rounds == 1 }
+        channel.refuses = true
+        let foreign = try Device(3, service, file: file)
+        try foreign.insert("Note")
+        try await until { failures > 0 }
+        try await Task.sleep(for: .seconds(1))
+        #expect(failures < 5)
+        #expect(try mirrored.status()?.lastError != nil)
+        // The next save is news.
+        let known = failures
+        try foreign.insert("Note")
+        try await until { failures > known }
+        scheduler.stop()
+    }
+
     @Test func aServiceThatAsksForPatienceIsGivenIt() async throws {
         channel.refuses = true
         channel.patienceSeconds = 120

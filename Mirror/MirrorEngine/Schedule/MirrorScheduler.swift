@@ -42,7 +42,8 @@ public final class MirrorScheduler: Sendable {
         }
     }
 
-    /// Runs until the task is cancelled, instead of `start`.
+    /// Runs until the task is cancelled, instead of `start`, or the store is not the one any more
+    /// that was opened.
     public func run() async { await course.run() }
 
     /// Ends what `start` began, soon; a round under way ends between two of its steps.

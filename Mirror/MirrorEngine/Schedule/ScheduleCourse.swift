@@ -17,8 +17,9 @@ final class ScheduleCourse: Sendable {
     let isMetered: @Sendable () -> Bool
     /// Ends the wait between rounds.
     let signal = WakeSignal()
-    /// The last transaction before the last round that was whole: what came later is to be looked
-    /// at.
+    /// The last transaction before the last round, whole or not: a save that came later wakes. One
+    /// that a failed round could not send waits for the next; it must not take what that round
+    /// wrote, its own failure, for news.
     private let seen = Lock<Int64>(0)
     /// Tells the service's watch that a round has ended.
     private let settled = WakeSignal()
@@ -51,7 +52,7 @@ final class ScheduleCourse: Sendable {
         }
     }
 
-    /// Runs until the task is cancelled.
+    /// Runs until the task is cancelled, or the store is not this process's to sync any more.
     func run() async {
         let fileWatch = watchFile()
         await withTaskGroup(of: Void.self) { group in
@@ -74,8 +75,9 @@ final class ScheduleCourse: Sendable {
         var failures = 0
         var last = Step.rounds
         var stall = StallWatch(session.store)
+        let holding = StoreHolding(session.store)
         while !Task.isCancelled {
-            let seconds = await step(&failures, &last)
+            guard let seconds = await step(&failures, &last, holding) else { return }
             // Who was stopped meanwhile leaves the telling to who began anew.
             guard !Task.isCancelled else { return }
             // What is held back by choice is told as that.
@@ -84,9 +86,13 @@ final class ScheduleCourse: Sendable {
         }
     }
 
-    /// Does what is to be done now, and returns for how long nothing is, unless something changes.
-    private func step(_ failures: inout Int, _ last: inout Step) async -> Double {
+    /// Does what is to be done now, and returns for how long nothing is, unless something changes;
+    /// nil where nothing ever is.
+    private func step(
+        _ failures: inout Int, _ last: inout Step, _ holding: StoreHolding
+    ) async -> Double? {
         do {
+            try holding.expectPlace()
             let isPaused = isPaused.withLock { $0 }
             if let other = try session.store.takeTurn(
                 as: .current, named: name, isPaused: isPaused)
@@ -106,9 +112,9 @@ final class ScheduleCourse: Sendable {
             let patience = try session.store.patienceSeconds(at: now)
             guard patience <= 0 else { return min(patience, Self.holdSecondsMax) }
             let before = try session.store.store.lastTransactionNumber()
+            seen.withLock { $0 = before }
             let summary = try await countedRound()
             failures = 0
-            seen.withLock { $0 = before }
             settled.send()
             observe(.round(summary))
             if let hold = try session.store.hold() {
@@ -118,6 +124,10 @@ final class ScheduleCourse: Sendable {
             return try session.store.hasSaves(after: before) ? 0 : plan.intervalSeconds
         } catch {
             guard !Task.isCancelled else { return 0 }
+            if let end = holding.end() {
+                observe(.failed(end, nextSeconds: .infinity))
+                return nil
+            }
             failures += 1
             // A store that cannot be read is looked at again as soon as after any failure.
             let patience = (try? session.store.patienceSeconds(at: now)) ?? 0

@@ -25,7 +25,8 @@ public enum ScheduleEvent: Sendable {
     /// A round was whole.
     case round(SyncSummary)
     /// A round failed; the next is so many seconds away, or sooner when something changes, but not
-    /// before the time that the service asked for.
+    /// before the time that the service asked for. Infinitely many: another program migrated the
+    /// store, or put another file in its place, and the scheduler has ended; open the store anew.
     case failed(any Error, nextSeconds: Double)
     /// Something has waited to be sent since then, longer than any healthy sync takes; the store's
     /// status says why. Told once, and anew after nothing waited.

@@ -49,7 +49,7 @@ struct SelectionReach {
     }
 
     /// No selection reads so.
-    private static let unread = "?: ? "
+    static let unread = "?: ? "
 
     /// Throws `MirrorError` where a round would not know what to send.
     func checkIsRead() throws {
@@ -139,16 +139,26 @@ extension MirrorScope {
             self.selection = selection
             return
         }
+        isRemembered = true
         let text = try store.read { transaction -> String? in
             let ledger = Ledger(connection: transaction.connection, platform: platform)
             guard try Ledger.exists(in: ledger.connection) else { return nil }
             return try ledger.setting(.selection)?.string
         }
-        guard let text else { return }
+        if let text { follow(text) }
+    }
+
+    /// Takes the selection that the store keeps, where it is another. One that cannot be read here
+    /// takes the place of none that was given: its predicate may be the same one, of another
+    /// process of the app.
+    mutating func follow(_ kept: String) {
+        guard hasUnreadSelection || kept != selection?.text ?? "" else { return }
+        guard isRemembered || !kept.hasPrefix(SelectionReach.unread) else { return }
         do {
-            selection = try SyncSelection(text: text)
+            selection = kept.isEmpty ? nil : try SyncSelection(text: kept)
+            hasUnreadSelection = false
         } catch {
-            hasUnreadSelection = true
+            hasUnreadSelection = isRemembered
         }
     }
 }

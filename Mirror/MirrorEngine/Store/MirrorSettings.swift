@@ -76,6 +76,8 @@ package struct MirrorScope: Sendable {
     package var hidesIncompleteGraphs = false
     /// nil: all objects are sent.
     package var selection: SyncSelection?
+    /// Nobody gave a selection: the one that the store keeps counts.
+    var isRemembered = false
     /// The store keeps a selection whose predicates can be read by nobody but its app.
     var hasUnreadSelection = false
 }

@@ -52,16 +52,28 @@ extension MirroredStore {
     /// Gives the mirroring up, where it is this process's.
     package func endTurn(of process: ProcessIdentity) throws {
         guard try read({ try Self.activity($0.ledger) })?.process == process else { return }
-        try write { mirror in
-            guard let known = try mirror.ledger.activity(), known.process == process,
-                known.state != .stopped
-            else { return }
-            try mirror.ledger.set(
-                MirrorActivity(
-                    state: .stopped, process: process, name: known.name,
-                    since: settings.platform.clock.now()))
-            try mirror.ledger.finish()
+        do {
+            try write { mirror in
+                try end(process, mirror.ledger)
+                try mirror.ledger.finish()
+            }
+        } catch let error as StoreError where error.code == .modelMismatch {
+            // Who has the new model is not to wait for this process to end.
+            guard let path = store.url?.path else { throw error }
+            let connection = try Connection(path: path)
+            try connection.transaction(.immediate) {
+                try end(process, Ledger(connection: connection, platform: settings.platform))
+            }
         }
+    }
+
+    private func end(_ process: ProcessIdentity, _ ledger: Ledger) throws {
+        guard let known = try ledger.activity(), known.process == process, known.state != .stopped
+        else { return }
+        try ledger.set(
+            MirrorActivity(
+                state: .stopped, process: process, name: known.name,
+                since: settings.platform.clock.now()))
     }
 
     private static func activity(_ ledger: Ledger) throws -> MirrorActivity? {

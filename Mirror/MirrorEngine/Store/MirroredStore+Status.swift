@@ -126,7 +126,8 @@ extension MirroredStore {
                     zoneOwner: settings.zoneID.ownerRecordName,
                     database: try ledger.knownDatabase(),
                     environment: try ledger.setting(.environment)?.string,
-                    selected: settings.scope.selected(of: settings.mapping.layout.model),
+                    selected: mirror.settings.scope.selected(
+                        of: settings.mapping.layout.model),
                     refusedDeletions: try mirror.refusedDeletions(),
                     refusedEdits: try mirror.refusedEdits()),
                 rounds: MirrorStatus.Rounds(

@@ -109,10 +109,22 @@ public final class MirroredStore: Sendable {
         try store.read { try body(self.transaction($0)) }
     }
 
-    private func transaction(_ transaction: StoreTransaction) -> MirrorTransaction {
+    private func transaction(_ transaction: StoreTransaction) throws -> MirrorTransaction {
         MirrorTransaction(
-            store: transaction, settings: settings, storeIdentifier: namingIdentifier,
-            assets: assets)
+            store: transaction, settings: try present(transaction.connection),
+            storeIdentifier: namingIdentifier, assets: assets)
+    }
+
+    /// The settings, with what the store keeps of what is to be sent: another process may have
+    /// chosen since, and the last choice counts. One's own is made by the first round.
+    private func present(_ connection: Connection) throws -> MirrorSettings {
+        guard settings.scope.isRemembered || wasPrepared.withLock({ $0 }),
+            try Ledger.exists(in: connection)
+        else { return settings }
+        let ledger = Ledger(connection: connection, platform: settings.platform)
+        var present = settings
+        try present.scope.follow(ledger.setting(.selection)?.string ?? "")
+        return present
     }
 
     // MARK: Steps

@@ -9,6 +9,12 @@ struct WatchReport: Sendable {
     /// The store's path as it was given.
     let store: String
     var log: DeviceLog?
+    /// Why it ended by itself.
+    private let ending = Lock<CommandError?>(nil)
+
+    init(console: Console, store: String, log: DeviceLog?) {
+        (self.console, self.store, self.log) = (console, store, log)
+    }
 
     func begin(service: String) {
         if console.isJSON {
@@ -25,6 +31,8 @@ struct WatchReport: Sendable {
     @Sendable func show(_ event: ScheduleEvent) {
         switch event {
         case .round(let summary): show(summary)
+        case .failed(let error, let seconds) where seconds.isInfinite:
+            ending.withLock { $0 = CommandFailure.describe(error) }
         case .failed(let error, let seconds): show(CommandFailure.describe(error), seconds)
         case .stalled(let since):
             tell(
@@ -49,7 +57,15 @@ struct WatchReport: Sendable {
         }
     }
 
-    func end() { tell("ended", ["event": "stopped"]) }
+    /// Throws where nobody asked it to end: who starts it again opens the store anew.
+    func end() throws {
+        let reason = ending.withLock { $0 }
+        if let reason { log?.write(PlainText.line("\(Timestamp.text(Date())) \(reason.message)")) }
+        tell("ended", ["event": "stopped"])
+        guard var error = reason else { return }
+        error.hint = "Watch it again: `diptych sync --watch`."
+        throw error
+    }
 
     private func show(_ summary: SyncSummary) {
         let parts = [
@@ -60,7 +76,9 @@ struct WatchReport: Sendable {
             summary.conflictsWaiting > 0
             ? ["\(Figure.count(summary.conflictsWaiting, "conflict")) waiting for you"] : []
         let words = parts + waiting + (summary.isInSync ? ["in sync"] : ["not in sync"])
-        for notice in summary.notices { console.line(notice) }
+        for notice in summary.notices {
+            tell(notice, ["event": "notice", "message": .string(notice)])
+        }
         tell(
             words.joined(separator: ", "),
             [

@@ -5,11 +5,13 @@ internal import Foundation
 /// at once.
 struct StopSignal {
     private let stream: AsyncStream<Void>
+    /// What yields here ends the wait as a signal does.
+    let end: AsyncStream<Void>.Continuation
     private let sources: [any DispatchSourceSignal]
 
     init() {
         let (stream, continuation) = AsyncStream<Void>.makeStream()
-        self.stream = stream
+        (self.stream, end) = (stream, continuation)
         sources = SignalSources.watch { _ in
             continuation.yield()
             SignalSources.letGoSoon()

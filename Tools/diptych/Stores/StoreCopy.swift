@@ -9,11 +9,21 @@ extension StoreAccess {
     /// Where the store stands towards its service. Asking notes the changes since the last round in
     /// the store's ledger; where the store cannot be written, in that of a copy for the moment.
     func mirrorStatus(zone: ZoneChoice) throws -> MirrorStatus? {
+        try lookingAt(zone: zone) { try $0.status() }
+    }
+
+    /// Looks at the store with its mirror; where it cannot be written, as on a medium for reading
+    /// only, at a copy for the moment.
+    func lookingAt<Result>(
+        zone: ZoneChoice, keys: SealingKeys? = nil, _ body: (MirroredStore) throws -> Result
+    ) throws -> Result {
         do {
-            return try openMirrored(zone: zone).status()
+            return try body(openMirrored(zone: zone, keys: keys))
         } catch let error as StoreError where [.readOnly, .cannotOpen].contains(error.code) {
             let copy = try StoreCopy(of: url)
-            return try openMirrored(copy, zone: zone).status()
+            return try withExtendedLifetime(copy) {
+                try body(openMirrored(copy, zone: zone, keys: keys))
+            }
         }
     }
 }

@@ -83,6 +83,9 @@ struct Conflicts: Verb {
     }
 
     func run(_ console: Console) async throws -> ExitStatus {
+        guard decision != nil || restored != nil else {
+            return try access.lookingAt(zone: zone, keys: keys) { try show($0, console) }
+        }
         let mirrored = try access.openMirrored(zone: zone, keys: keys)
         if let decision {
             try mirrored.resolve(conflict: decision.id, taking: decision.side)
@@ -98,6 +101,10 @@ struct Conflicts: Verb {
             report.tell(try restored.run(mirrored), restored)
             return try !mirrored.conflicts(waitingOnly: true).isEmpty ? .conflictsWait : .done
         }
+        return try show(mirrored, console)
+    }
+
+    private func show(_ mirrored: MirroredStore, _ console: Console) throws -> ExitStatus {
         let report = try ConflictReport(mirrored, waitingOnly: showsWaitingOnly)
         if console.isJSON {
             for entry in report.entries where decision == nil || entry.id == decision?.id {

@@ -29,10 +29,14 @@ struct Events: Verb {
     }
 
     func run(_ console: Console) async throws -> ExitStatus {
+        guard follows else {
+            show(try access.lookingAt(zone: zone) { try $0.events() }, console)
+            return .done
+        }
         let mirrored = try access.openMirrored(zone: zone)
         let events = try mirrored.events()
         show(events, console)
-        if follows { try await follow(mirrored, after: events, console) }
+        try await follow(mirrored, after: events, console)
         return .done
     }
 

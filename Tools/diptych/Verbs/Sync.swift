@@ -49,11 +49,12 @@ struct Sync: Verb {
                     + "after each change at the service, and now and then. Of several processes "
                     + "that watch one store, one syncs and the others stand by. SIGUSR1 pauses it "
                     + "and lets it go on; SIGTERM or Ctrl-C ends it between two steps, with 0. "
-                    + "What fails is told and tried again. --install writes a unit "
-                    + "for systemd, and tells how to start it. With --log all of it is kept in a "
-                    + "file, with the names that rounds have in the service's log; a full file is "
-                    + "called FILE.1, and one that logrotate moves away is followed, with and "
-                    + "without SIGHUP."),
+                    + "What fails is told and tried again; where the store is migrated, or another "
+                    + "file stands in its place, it ends with 1, and is started anew, as its unit "
+                    + "does. --install writes a unit for systemd, and tells how to start it. "
+                    + "With --log all of it is kept in a file, with the names that rounds have in "
+                    + "the service's log; a full file is called FILE.1, and one that logrotate "
+                    + "moves away is followed, with and without SIGHUP."),
             HelpText.wrapped(
                 "--hours, --metered, --max-round and --max-day are for what runs by itself: "
                     + "while they hold rounds up, the watch and 'diptych status' say what is "
@@ -225,7 +226,7 @@ struct Sync: Verb {
             name: "diptych sync --watch", isMetered: { choice.isMetered }, observe: report.show)
         report.begin(service: service.url)
         await WatchSignals.run(scheduler, log)
-        report.end()
+        try report.end()
     }
 
     /// The rounds by the names that they have in the service's log too.

@@ -115,6 +115,7 @@ struct ReplyRecording {
                 guard let entry = try mirror.ledger.entry(key: key, named: name),
                     entry.base?.recordChangeTag == sentUpon
                 else { return }
+                try mirror.noteKeySent(by: entry)
                 try mirror.ledger.setExported(base, fields: fields, key: key, upTo: transaction)
                 try mirror.ledger.dropForeign(of: entry.row)
             }
@@ -272,7 +273,17 @@ struct ReplyRecording {
         case .object(let key, _):
             try item.operation.kind == .update && mirror.ledger.isUpkeep(key: key)
                 && isAsItWasSent(item)
-        case .replay, .pair, .deletedObject, .deletedPair: false
+        case .deletedPair: try hasEndToDrop(item.result.recordName)
+        case .replay, .pair, .deletedObject: false
+        }
+    }
+
+    /// Whether an end of the pair is a name that another object here took in, and that the service
+    /// has still: the pair goes with it.
+    private func hasEndToDrop(_ name: String) throws -> Bool {
+        guard let pair = try mirror.ledger.pair(named: name)?.pair else { return false }
+        return try [pair.first, pair.second].contains {
+            try mirror.ledger.alias(of: $0)?.isDropped == false
         }
     }
 
@@ -281,7 +292,7 @@ struct ReplyRecording {
         for (item, error) in left {
             let name = item.result.recordName
             guard case .object = item.subject else {
-                try mirror.ledger.leaveAlias(name)
+                try leave(item.subject, name)
                 continue
             }
             guard try isAsItWasSent(item), let entry = try mirror.ledger.entry(named: name),
@@ -292,6 +303,14 @@ struct ReplyRecording {
         }
         try importing.finishTakingBack()
         outcome.imported += importing.outcome
+    }
+
+    /// A pair that is left waits for its end, which may be an object of its own again.
+    private func leave(_ subject: ExportBatch.Subject, _ name: String) throws {
+        guard case .deletedPair = subject else { return try mirror.ledger.leaveAlias(name) }
+        guard let pair = try mirror.ledger.pair(named: name), pair.needsDelete else { return }
+        try mirror.ledger.setPair(
+            pair.key, isPending: true, isUploaded: true, needsDelete: false)
     }
 
     /// Whether what was refused is still what waits for export. What was edited or deleted while it

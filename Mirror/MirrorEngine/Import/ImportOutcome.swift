@@ -16,6 +16,9 @@ package struct ImportOutcome: Hashable, Sendable {
     /// Records that were alive at the service although they had been deleted.
     package var deletedAgain = 0
 
+    /// Whether the zone is to be read from its start once more.
+    package var readsAgain = false
+
     package init() {}
 
     package static func += (left: inout ImportOutcome, right: ImportOutcome) {

@@ -94,6 +94,8 @@ extension RecordImport {
     /// Removes an object with its line. What pointed at it is cleared and waits for export; nothing
     /// else is deleted, since a child that was made here has no other copy.
     mutating func remove(_ entry: RecordEntry) throws {
+        try letLinksWait(
+            from: entry.row, to: Set(mirror.ledger.leftNames(of: entry.key).map { ExactName($0) }))
         for (source, slot) in try mirror.store.referrers(of: entry.row) where source != entry.row {
             var update = RowUpdate(id: source)
             update.toOnes = [(slot, nil)]

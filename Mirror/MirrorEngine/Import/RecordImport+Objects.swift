@@ -63,7 +63,7 @@ extension RecordImport {
         }
         if hasAliases, let alias = try mirror.ledger.alias(of: record.recordName) {
             // Dropped, and alive all the same: another device kept it for an edit of its own.
-            guard alias.isDropped else {
+            guard try alias.isDropped || release(record, layout) else {
                 try logOutdone(record, layout)
                 return nil
             }
@@ -363,7 +363,9 @@ extension RecordImport {
         guard !update.isEmpty else { return }
         changes.updates.append(update)
         outcome.applied += 1
-        if layout.hasUniquenessConstraints { try flush() }
+        guard layout.hasUniquenessConstraints else { return }
+        try flush()
+        try mirror.noteKeyChange(of: name, from: local, to: merged, layout)
     }
 
     /// The state both sides last agreed on. What this device sent and got no answer for is agreed

@@ -38,7 +38,7 @@ extension RecordImport {
     }
 
     /// The pairs that went with the object, as far as the service has them still.
-    private func takeBackPairs(of name: String) throws {
+    func takeBackPairs(of name: String) throws {
         for pair in try mirror.ledger.pairs(of: name) where pair.needsDelete && pair.base != nil {
             try mirror.ledger.setPair(
                 pair.key, isPending: true, isUploaded: true, needsDelete: false)

@@ -92,6 +92,40 @@ extension Ledger {
                 + "AND ZNEEDSCLOUDDELETE = 1", [.text(name)])
     }
 
+    /// Whether the name was left so, and lives.
+    func isLeft(_ name: String) throws -> Bool {
+        try connection.rows(
+            "SELECT 1 FROM ANSCKRECORDZONEMOVERECEIPT WHERE ZRECORDNAME = ? "
+                + "AND ZNEEDSCLOUDDELETE = 2", [.text(name)]
+        ).first != nil
+    }
+
+    /// The names that were left and stand for the line `key`.
+    func leftNames(of key: Int64) throws -> [String] {
+        try connection.rows(
+            "SELECT ZRECORDNAME FROM ANSCKRECORDZONEMOVERECEIPT WHERE ZRECORDMETADATA = ? "
+                + "AND ZNEEDSCLOUDDELETE = 2", [.integer(key)]
+        ).compactMap { $0[0].string }
+    }
+
+    func hasLeftNames(of key: Int64) throws -> Bool { try !leftNames(of: key).isEmpty }
+
+    /// What was passed over under names that are left to others is needed, where the object called
+    /// `name` has any.
+    func readAgainForNamesLeft(to name: String) throws {
+        let key = try connection.value(
+            "SELECT Z_PK FROM ANSCKRECORDMETADATA WHERE ZCKRECORDNAME = ?", [.text(name)])
+        guard let key = key?.int64, try hasLeftNames(of: key) else { return }
+        try set(.readingAgain, to: .integer(1))
+    }
+
+    /// Whether the zone is to be read from its start once more. It is asked for once.
+    func takeReadingAgain() throws -> Bool {
+        guard try setting(.readingAgain) != nil else { return false }
+        try set(.readingAgain, to: .null)
+        return true
+    }
+
     /// Such a name was dropped.
     func noteLeftAliasDropped(_ name: String) throws {
         try connection.run(

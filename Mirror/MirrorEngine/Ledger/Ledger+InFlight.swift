@@ -99,6 +99,15 @@ extension Ledger {
         try connection.run("DELETE FROM ADIPTYCHREFUSAL WHERE ZRECORDNAME = ?", [.text(name)])
     }
 
+    /// Whether a record's edit or deletion was refused because it is not the user's to write.
+    func isDenied(_ name: String) throws -> Bool {
+        guard try mayHold(.refusals) else { return false }
+        return try connection.rows(
+            "SELECT 1 FROM ADIPTYCHREFUSAL WHERE ZRECORDNAME = ? AND ZCODE = ?",
+            [.text(name), .text(RecordError.Code.accessDenied.rawValue)]
+        ).first != nil
+    }
+
     /// Lets all that was refused with a code be sent again.
     func forgetRefusals(_ code: RecordError.Code) throws {
         guard try mayHold(.refusals) else { return }

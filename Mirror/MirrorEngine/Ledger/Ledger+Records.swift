@@ -382,6 +382,8 @@ extension Ledger {
     /// Removes an object's line and all that hangs on it.
     package func removeEntry(_ entry: RecordEntry) throws {
         try clearBase(key: entry.key)
+        // What others have under names that were left to them stands for itself from now on.
+        if try hasLeftNames(of: entry.key) { try set(.readingAgain, to: .integer(1)) }
         // The key may be given to another object later, for which these names do not stand.
         try moveAliases(from: entry.key, to: 0)
         try connection.run("DELETE FROM ANSCKRECORDMETADATA WHERE Z_PK = ?", [.integer(entry.key)])

@@ -92,6 +92,8 @@ package struct LedgerKey: Hashable, Sendable {
     package static let reconciling = LedgerKey(text: "DiptychReconciling")
     /// How often that was begun.
     static let comparisons = LedgerKey(text: "DiptychComparisons")
+    /// Set where the zone is to be read from its start once more, though nothing was lost.
+    static let readingAgain = LedgerKey(text: "DiptychReadingAgain")
     /// The keys that opened the sealed values in the rows.
     package static let sealingKeys = LedgerKey(text: "DiptychSealingKeys")
     /// How many values were sealed here under a key.

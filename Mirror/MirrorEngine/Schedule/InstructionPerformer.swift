@@ -39,7 +39,9 @@ package struct InstructionPerformer: Sendable {
             guard let outcome = try mirrored.apply(page, to: request) else {
                 return try prepared()
             }
-            return .applied(outcome, moreComing: page.moreComing, token: page.syncToken)
+            return .applied(
+                outcome, moreComing: page.moreComing || outcome.readsAgain,
+                token: outcome.readsAgain ? nil : page.syncToken)
         case .applyRecords(let records, let line):
             return .applied(try mirrored.apply(records, line), moreComing: false, token: nil)
         case .analyse:

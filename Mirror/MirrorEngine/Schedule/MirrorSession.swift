@@ -288,10 +288,9 @@ public actor MirrorSession {
         }
     }
 
-    /// As whom the store is mirrored; nil in the public database, which is everybody's. What is
-    /// wrong with a token the round's own requests tell.
+    /// As whom the store is mirrored; nil for who is not signed in, which the public database lets
+    /// read. What is wrong with a token the round's own requests tell.
     private func caller() async throws -> CallerReply? {
-        guard store.settings.database != .public else { return nil }
         do {
             return try await channel.caller()
         } catch {

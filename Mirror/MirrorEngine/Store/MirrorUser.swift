@@ -6,16 +6,20 @@ internal import SQLiteDriver
 /// that one has.
 extension MirroredStore {
     /// A store whose ledger names nobody becomes the store of `caller`; nil where nobody is known.
+    /// The public database is everybody's, and may be gone on with by another, who may write what
+    /// was refused to the one before.
     func checkUser(_ caller: CallerReply?, _ ledger: Ledger) throws {
         guard let caller else { return }
         let asked = MirrorUser(caller)
         let known = try ledger.setting(.user)?.string.map(MirrorUser.init(kept:))
-        guard known?.mayBe(asked) ?? true else {
+        if settings.database == .public {
+            if let known, known != asked { try ledger.forgetRefusals(.accessDenied) }
+        } else if let known, !known.mayBe(asked) {
             throw MirrorError(
                 .otherUser,
                 "The store is mirrored for another user than the one who is signed in. Sign in as "
                     + "before, or run 'diptych reset' to give all that is in it to this user.",
-                fields: ["known": known?.name ?? "", "asked": asked.name])
+                fields: ["known": known.name, "asked": asked.name])
         }
         if known != asked { try ledger.set(.user, to: .text(asked.kept)) }
     }

@@ -215,6 +215,10 @@ public final class MirroredStore: Sendable {
                     .import, started: started, affected: page.records.count,
                     finished: importing.outcome.applied)
             }
+            if try !page.moreComing && mirror.ledger.takeReadingAgain() {
+                try mirror.ledger.setToken(nil, zone: settings.zoneName)
+                importing.outcome.readsAgain = true
+            }
             return importing.outcome
         }
         if outcome != nil { try removeApplied(page.records) }

@@ -98,10 +98,17 @@ struct MappingInference {
         return matches
     }
 
-    /// Equal types, or a wider type of the same kind of number.
+    /// Equal types, or a wider type of the same kind of number; so for each element of a composite.
     static func isCompatible(
         _ former: NSAttributeDescription, _ present: NSAttributeDescription
     ) -> Bool {
+        if let former = former as? NSCompositeAttributeDescription,
+            let present = present as? NSCompositeAttributeDescription
+        {
+            return present.elements.allSatisfy { element in
+                present.origin(of: element, in: former).map { isCompatible($0, element) } ?? true
+            }
+        }
         if former.attributeType == present.attributeType { return true }
         let widths: [[NSAttributeType]] = [
             [.integer16AttributeType, .integer32AttributeType, .integer64AttributeType],

@@ -17,7 +17,7 @@ struct MappingEvaluation {
             if Self.passStored(step, from: source, to: made) { continue }
             let value: Any?
             if let former = step.former {
-                value = source.value(forKey: former.name)
+                value = Self.translated(source.value(forKey: former.name), former, step.attribute)
             } else if let property = step.property, let node = property.valueExpression?.node {
                 value = try self.value(of: node, for: property, source, made)
             } else {
@@ -27,6 +27,16 @@ struct MappingEvaluation {
             if value == nil, Self.keepsDefault(step) { continue }
             made.setValue(value, forKey: step.attribute.name)
         }
+    }
+
+    /// A composite's value has the names that its elements have now.
+    private static func translated(
+        _ value: Any?, _ former: NSAttributeDescription, _ present: NSAttributeDescription
+    ) -> Any? {
+        guard let former = former as? NSCompositeAttributeDescription,
+            let present = present as? NSCompositeAttributeDescription
+        else { return value }
+        return present.value(of: value as? [String: Any], in: former)
     }
 
     private static func keepsDefault(_ step: AttributePlan.Step) -> Bool {

@@ -81,11 +81,13 @@ struct BookkeepingUpgrade {
 
     /// A property of an old entity, or an element of a composite, by its name now.
     private func presentName(of name: String, _ move: EntityMove) -> String? {
-        let path = name.split(separator: ".", maxSplits: 1)
+        let path = name.split(separator: ".").map(String.init)
         guard let top = path.first else { return nil }
-        return move.match.name(ofFormer: String(top)).map {
-            ([$0] + path.dropFirst().map(String.init)).joined(separator: ".")
-        }
+        guard path.count > 1 else { return move.match.name(ofFormer: top) }
+        guard let match = move.match.attributes.first(where: { $0.source?.name == top }),
+            let below = match.presentPath(ofFormer: path.dropFirst())
+        else { return nil }
+        return ([match.destination.name] + below).joined(separator: ".")
     }
 
     /// A mirror that has not looked yet names new objects and counts by the numbers of then.

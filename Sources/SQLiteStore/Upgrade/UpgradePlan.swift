@@ -145,14 +145,13 @@ struct UpgradePlan {
     }
 
     /// The slot of the old layout that an attribute slot of the new one is filled from. An element
-    /// of a composite is found by the composite's former name.
+    /// of a composite is found by its former name and the composite's.
     func formerSlot(of name: String, in move: EntityMove) -> Int? {
-        let path = name.split(separator: ".", maxSplits: 1)
+        let path = name.split(separator: ".").map(String.init)
         guard let top = path.first,
             let match = move.match.attributes.first(where: { $0.destination.name == top }),
-            let former = match.source
+            let former = match.source, let below = match.formerPath(of: path.dropFirst())
         else { return nil }
-        let rest = path.count > 1 ? ".\(path[1])" : ""
-        return move.old.attributeSlot(former.name + rest)
+        return move.old.attributeSlot(([former.name] + below).joined(separator: "."))
     }
 }

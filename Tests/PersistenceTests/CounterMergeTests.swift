@@ -82,6 +82,38 @@ import Testing
         #expect(try stage.stored == 17)
     }
 
+    /// A child adds what it counted to what its parent has by then, and so does a second child.
+    @Test(arguments: kinds) func aChildCountsUponWhatItsParentHas(_ kind: StoreKind) throws {
+        let stage = try Stage(kind, .error)
+        let children = (0..<2).map { _ in NSManagedObjectContext(.privateQueue) }
+        for child in children { child.parent = stage.other }
+        let people = try children.map { try stage.bench.twin(stage.second, in: $0) }
+        for (person, own) in zip(people, [2, 3]) { person.age += numericCast(own) }
+        stage.first.age += 5
+        try stage.bench.context.save()
+        stage.other.refresh(stage.second, mergeChanges: false)
+        #expect(stage.second.age == 15)
+        try children[0].save()
+        #expect(stage.second.age == 17)
+        try children[1].save()
+        #expect(stage.second.age == 20)
+        people[0].age -= 1
+        try children[0].save()
+        try stage.other.save()
+        #expect(try stage.stored == 19)
+    }
+
+    /// What does not count is what the child says.
+    @Test(arguments: kinds) func aChildsPlainNumberIsItsOwn(_ kind: StoreKind) throws {
+        let stage = try Stage(kind, .error, word: nil)
+        let child = NSManagedObjectContext(.privateQueue)
+        child.parent = stage.other
+        try stage.bench.twin(stage.second, in: child).age += 2
+        stage.second.age += 5
+        try child.save()
+        #expect(stage.second.age == 12)
+    }
+
     /// What is undone is the own count, and what is done again too.
     @Test(arguments: kinds) func undoingACountKeepsWhatOthersCounted(_ kind: StoreKind) throws {
         let stage = try Stage(kind, .mergeByPropertyObjectTrump)

@@ -18,7 +18,7 @@ extension PredicateCompiler {
         _ nesting: PredicateNesting, isNegated: Bool = false, _ context: Context
     ) throws -> SQLFragment {
         var (rest, isNegated) = (nesting, isNegated)
-        var questions: SQLFragment = ""
+        var questions: [SQLFragment] = []
         while rest.levels > Self.levelsWithinMax {
             var parts = rest.parts
             guard let deepest = parts.indices.max(by: { parts[$0].levels < parts[$1].levels })
@@ -29,13 +29,12 @@ extension PredicateCompiler {
             if parts.isEmpty { continue }
             let answers = try parts.map { try answer($0, isNegated, context) }
             let question = SQLFragment.tree(answers, needsAll ? "AND" : "OR", empty: "1")
-            questions =
-                needsAll
-                ? "\(questions)WHEN (\(question)) IS NOT TRUE THEN 0 "
-                : "\(questions)WHEN \(question) THEN 1 "
+            questions.append(
+                needsAll ? "WHEN (\(question)) IS NOT TRUE THEN 0" : "WHEN \(question) THEN 1")
         }
         let last = try answer(rest, isNegated, context)
-        return questions.text.isEmpty ? last : "(CASE \(questions)ELSE \(last) END)"
+        guard !questions.isEmpty else { return last }
+        return "(CASE \(SQLFragment.list(questions, " ")) ELSE \(last) END)"
     }
 
     private func answer(

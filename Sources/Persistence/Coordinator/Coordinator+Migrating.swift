@@ -92,6 +92,7 @@ extension NSPersistentStoreCoordinator {
         guard parameters.type != NSInMemoryStoreType, let place = parameters.file else {
             let rows = try factory(writing)
             _ = try fill(rows, from: store)
+            try raiseKeys(of: rows, over: store)
             return rows
         }
         let file = try StoreFileType(parameters.type)
@@ -119,7 +120,9 @@ extension NSPersistentStoreCoordinator {
             throw error
         }
         do {
-            return try factory(parameters)
+            let rows = try factory(parameters)
+            if !parameters.isReadOnly { try raiseKeys(of: rows, over: store) }
+            return rows
         } catch {
             // Others may have opened it by now: it is emptied, not unlinked.
             try? file.destroy(place, isForced: false, timeout: 0, platform: .system)
@@ -145,7 +148,6 @@ extension NSPersistentStoreCoordinator {
     ) throws -> [Int64: FormerRows.Place] {
         try (store.rowStore as? SQLiteRowStore)?.checkEntityNumbers()
         let copy = try StoreCopy.run(from: store.rowStore, to: rows)
-        try raiseKeys(of: rows, over: store)
         if copy.lostValues > 0 {
             MissingValueNotice.write(
                 "\(copy.lostValues) values are not in the new store: the files that held them are "
@@ -159,12 +161,15 @@ extension NSPersistentStoreCoordinator {
         return copy.rows
     }
 
-    /// The keys of objects that contexts are still to save are theirs in the new store, too.
+    /// The keys of objects that contexts are still to save are theirs in the new store, too, and
+    /// those of what was saved in the old one after the copy are no other object's.
     private func raiseKeys(of rows: any RowStore, over store: NSPersistentStore) throws {
         guard let rows = rows as? any KeyKeeping else { return }
         for entity in store.rowStore.layout.entities {
             guard let number = rows.layout.entity(named: entity.name)?.number else { continue }
-            try rows.raiseKeys(entity: number, to: store.lastKey(entity))
+            let last = try store.lastKey(entity)
+            guard try rows.lastKey(entity: number) < last else { continue }
+            try rows.raiseKeys(entity: number, to: last)
         }
     }
 

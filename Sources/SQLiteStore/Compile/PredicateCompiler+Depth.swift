@@ -15,40 +15,65 @@ extension PredicateCompiler {
     /// little as what is false. Of several deep parts all but the deepest become lists within the
     /// list: their depth grows with the logarithm of the predicate's size.
     func decision(
-        _ node: PredicateNode, isNegated: Bool = false, _ context: Context
+        _ nesting: PredicateNesting, isNegated: Bool = false, _ context: Context
     ) throws -> SQLFragment {
-        var (rest, isNegated) = (node, isNegated)
-        var questions: SQLFragment = ""
+        var (rest, isNegated) = (nesting, isNegated)
+        var questions: [SQLFragment] = []
         while rest.levels > Self.levelsWithinMax {
-            if case .not(let part) = rest {
-                (rest, isNegated) = (part, !isNegated)
-                continue
-            }
-            var parts = rest.isConjunction ? rest.conjuncts : rest.disjuncts
-            let needsAll = rest.isConjunction != isNegated
-            let deepest = parts.indices.max { parts[$0].levels < parts[$1].levels }
-            guard let deepest else { break }
+            var parts = rest.parts
+            guard let deepest = parts.indices.max(by: { parts[$0].levels < parts[$1].levels })
+            else { break }
+            let needsAll = rest.node.isConjunction != isNegated
+            if case .not = rest.node { isNegated.toggle() }
             rest = parts.remove(at: deepest)
             if parts.isEmpty { continue }
             let answers = try parts.map { try answer($0, isNegated, context) }
             let question = SQLFragment.tree(answers, needsAll ? "AND" : "OR", empty: "1")
-            questions =
-                needsAll
-                ? "\(questions)WHEN (\(question)) IS NOT TRUE THEN 0 "
-                : "\(questions)WHEN \(question) THEN 1 "
+            questions.append(
+                needsAll ? "WHEN (\(question)) IS NOT TRUE THEN 0" : "WHEN \(question) THEN 1")
         }
         let last = try answer(rest, isNegated, context)
-        return questions.text.isEmpty ? last : "(CASE \(questions)ELSE \(last) END)"
+        guard !questions.isEmpty else { return last }
+        return "(CASE \(SQLFragment.list(questions, " ")) ELSE \(last) END)"
     }
 
     private func answer(
-        _ node: PredicateNode, _ isNegated: Bool, _ context: Context
+        _ nesting: PredicateNesting, _ isNegated: Bool, _ context: Context
     ) throws -> SQLFragment {
-        guard node.levels <= Self.levelsWithinMax else {
-            return try decision(node, isNegated: isNegated, context)
+        guard nesting.levels <= Self.levelsWithinMax else {
+            return try decision(nesting, isNegated: isNegated, context)
         }
-        let plain = try asRead(node, context)
+        let plain = try asRead(nesting.node, context)
         return isNegated ? "NOT (\(plain))" : plain
+    }
+}
+
+/// A predicate with how deep its parts nest, found once for all of them.
+struct PredicateNesting {
+    let node: PredicateNode
+    /// What AND and OR join, laid flat, or what NOT is said of; none of what has no parts.
+    let parts: [PredicateNesting]
+    /// How many parentheses stand around its innermost comparison, where parts are joined as a
+    /// balanced tree.
+    let levels: Int
+
+    /// Cost: O(parts), at all depths.
+    init(_ node: PredicateNode) {
+        self.node = node
+        switch node {
+        case .constant, .comparison, .opaque: parts = []
+        case .not(let part): parts = [PredicateNesting(part)]
+        case .and: parts = node.conjuncts.map { PredicateNesting($0) }
+        case .or: parts = node.disjuncts.map { PredicateNesting($0) }
+        }
+        var deepest = 0
+        for part in parts { deepest = max(deepest, part.levels) }
+        switch node {
+        case .constant, .comparison, .opaque: levels = 0
+        case .not: levels = deepest + 1
+        case .and, .or:
+            levels = deepest + Int.bitWidth - max(parts.count - 1, 0).leadingZeroBitCount
+        }
     }
 }
 
@@ -63,21 +88,5 @@ extension PredicateNode {
         if case .or(let parts) = self { parts.flatMap(\.disjuncts) } else { [self] }
     }
 
-    fileprivate var isConjunction: Bool { if case .and = self { true } else { false } }
-
-    /// How many parentheses stand around its innermost comparison, where parts are joined as a
-    /// balanced tree. Cost: O(parts).
-    var levels: Int {
-        switch self {
-        case .constant, .comparison, .opaque: 0
-        case .not(let part): part.levels + 1
-        case .and: Self.levels(of: conjuncts)
-        case .or: Self.levels(of: disjuncts)
-        }
-    }
-
-    private static func levels(of parts: [PredicateNode]) -> Int {
-        let joints = Int.bitWidth - max(parts.count - 1, 0).leadingZeroBitCount
-        return joints + (parts.lazy.map(\.levels).max() ?? 0)
-    }
+    var isConjunction: Bool { if case .and = self { true } else { false } }
 }

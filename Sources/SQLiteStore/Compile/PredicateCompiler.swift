@@ -32,11 +32,14 @@ final class PredicateCompiler {
     /// The condition for which rows are found. It may be false where it is open, by a missing
     /// value, so that it is not to be negated.
     func condition(_ node: PredicateNode, _ context: Context) throws -> SQLFragment {
-        guard node.levels > Self.levelsMax else { return try asRead(node, context) }
-        let parts = try node.conjuncts.map { part in
-            part.levels > Self.levelsMax ? try decision(part, context) : try asRead(part, context)
+        let nesting = PredicateNesting(node)
+        guard nesting.levels > Self.levelsMax else { return try asRead(node, context) }
+        let parts = node.isConjunction ? nesting.parts : [nesting]
+        let conditions = try parts.map { part in
+            part.levels > Self.levelsMax
+                ? try decision(part, context) : try asRead(part.node, context)
         }
-        return .tree(parts, "AND", empty: "1")
+        return .tree(conditions, "AND", empty: "1")
     }
 
     /// The condition as it is read, parentheses for parentheses.

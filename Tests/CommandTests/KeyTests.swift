@@ -26,6 +26,27 @@ import Testing
         try workshop.done(["key", "rotate", file, "--passphrase-file", two])
     }
 
+    /// As shells make them of `<(…)`: a secret need not lie in a file.
+    @Test(.enabled(if: FileManager.default.isExecutableFile(atPath: "/bin/bash")))
+    func whatACallNamesMayBeAPipe() throws {
+        let workshop = try Workshop()
+        let (file, library) = (workshop.path("Library.keys"), try workshop.library())
+        func bash(_ words: String) throws -> Run {
+            let child = try workshop.start("/bin/bash", ["-c", words, Workshop.command])
+            return Run(status: child.wait(), output: child.printed, complaint: child.complaint)
+        }
+        let made = try bash("exec \"$0\" key create '\(file)' --passphrase-file <(echo horse)")
+        #expect(made.status == 0, "\(made.complaint)")
+        let one = try workshop.write("horse\n", to: "one")
+        try workshop.done(["key", "rotate", file, "--passphrase-file", one])
+        let edited = try bash("exec \"$0\" edit '\(library)' <(echo 'insert Tag name=t')")
+        #expect(edited.status == 0, "\(edited.complaint)")
+        #expect(try workshop.sql(library, "select ZNAME from ZTAG") == "t")
+        let folder = try workshop.run(
+            "key", "create", workshop.path("none"), "--passphrase-file", workshop.folder.path)
+        #expect(folder.status == 1 && folder.complaint.contains("holds no passphrase"))
+    }
+
     @Test func aLinkedKeyFileIsChangedWhereItIs() throws {
         let workshop = try Workshop()
         let (file, link) = (workshop.path("real.keys"), workshop.path("Library.keys"))

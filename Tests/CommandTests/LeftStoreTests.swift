@@ -1,8 +1,8 @@
 import Foundation
 import Testing
 
-/// `diptych sync --watch`, and a store that is not the one any more that was opened: the watch ends,
-/// so that its unit opens the store anew.
+/// `diptych sync --watch`, and a store that is not the one any more that was opened: the watch
+/// ends, so that its unit opens the store anew.
 @Suite struct LeftStoreTests {
     private let workshop: Workshop
     private let service: TestService

@@ -118,6 +118,8 @@ import Testing
             "serve", "--data", service.text("dataFolder"), "--listen", "127.0.0.1:0", "--json")
         #expect(run.status == 1)
         #expect(run.errorCode == "dataFolderInUse")
+        // The flags of this call are not those of the other one.
+        #expect(!run.complaint.contains("127.0.0.1:0"))
         let message = run.error["message"] as? String ?? ""
         #expect(message.contains("process \(service.child.id)"))
     }

@@ -64,6 +64,31 @@ import Testing
                 ])
     }
 
+    @Test func aStoreKeepsItsZoneWhateverIsNamed() throws {
+        let workshop = try Workshop()
+        let service = try workshop.service()
+        let library = try workshop.library()
+        try workshop.edit(library, "insert Book title=Emma")
+        try workshop.done(["sync", library, "--zone", "notes"] + service.settings)
+        for verb in ["status", "events", "conflicts", "sync", "verify"] {
+            let settings = ["sync", "verify"].contains(verb) ? service.settings : []
+            let run = try workshop.run([verb, library, "--zone", "other"] + settings)
+            #expect(run.status == 2, "\(verb)")
+            #expect(run.complaint.contains("the zone notes, not with other"), "\(verb)")
+        }
+        let trace = try workshop.run("trace", library, "Book/p1", "--zone", "other")
+        #expect(trace.status == 2)
+        // What is said of other stores is not meant, where a store is only looked at.
+        workshop.environment["DIPTYCH_ZONE"] = "other"
+        let status = try workshop.run("status", library)
+        #expect(status.status == 0 && status.output.contains("notes"), "\(status.complaint)")
+        #expect(try workshop.run(["sync", library] + service.settings).status == 2)
+        // As the hint says.
+        try workshop.done(["reset", library, "--zone", "other"])
+        try workshop.done(["sync", library] + service.settings)
+        #expect(try workshop.run("status", library).output.contains("other"))
+    }
+
     @Test func settingsAreRememberedWhenAsked() throws {
         let workshop = try Workshop()
         let service = try workshop.service()

@@ -81,6 +81,37 @@ import Testing
         scheduler.stop()
     }
 
+    /// What is decided is written as what came is, and is to be sent all the same.
+    @Test func aDecisionOfAnotherProcessWakesIt() async throws {
+        let folder = FileManager.default.temporaryDirectory
+            .appendingPathComponent("SchedulerTests-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let file = folder.appendingPathComponent("Store.sqlite")
+        let here = try Device(3, service, file: file)
+        let note = try here.insert("Note", ["title": .text("base")])
+        try here.sync()
+        try other.sync()
+        try other.set(other.only("Note"), "title", .text("theirs"))
+        try other.sync()
+        try here.set(note, "title", .text("mine"))
+        try here.sync()
+        let line = try #require(here.mirrored.conflicts().last)
+        let store = try SQLiteRowStore(url: file, model: SampleModel.make(), platform: .system)
+        let mirrored = try MirroredStore(store: store, platform: .system)
+        let scheduler = MirrorScheduler(
+            MirrorSession(mirrored: mirrored, container: "test", channel: channel),
+            sleeper: Endless(), name: "test",
+            observe: { [events] event in events.withLock { $0.append(event) } })
+        scheduler.start()
+        try await until { rounds == 1 }
+        try here.mirrored.resolve(conflict: line.id, taking: .remote)
+        try await until { rounds > 1 }
+        scheduler.stop()
+        try other.sync()
+        #expect(try other.value(other.only("Note"), "title") == .text("theirs"))
+    }
+
     @Test func aChangeAtTheServiceWakesIt() async throws {
         let scheduler = scheduler(watching: channel)
         scheduler.start()

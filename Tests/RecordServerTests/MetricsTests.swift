@@ -191,9 +191,9 @@ import Testing
         #expect(done.wait(timeout: .now() + 600) == .success)
     }
 
-    @Test func thePlainDialectShowsNoProbes() throws {
+    @Test func thePlainDialectPublishesNothing() throws {
         let server = try WatchedServer(dialect: .plain)
-        for path in ["/health", "/healthz", "/readyz"] {
+        for path in ["/health", "/healthz", "/readyz", "/capabilities", "/openapi.json"] {
             #expect(try server.get(path).status == 404)
         }
         #expect(try Exposition(try server.page()).value("diptych_ready") == 1)

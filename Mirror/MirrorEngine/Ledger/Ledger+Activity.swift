@@ -14,6 +14,14 @@ extension Ledger {
         try set(.activity, to: .text(text))
     }
 
+    /// Wakes who keeps the store in sync: what was decided is written as what came is, and so is no
+    /// save.
+    func noteDecision() throws {
+        try set(.decisions, to: .integer(decisions() + 1))
+    }
+
+    func decisions() throws -> Int64 { try setting(.decisions)?.int64 ?? 0 }
+
     /// Remembers since when something waits for export, or that nothing does.
     func noteWaiting() throws {
         let waits = try pendingCounts().total > 0

@@ -117,6 +117,8 @@ package struct LedgerKey: Hashable, Sendable {
     package static let activity = LedgerKey(text: "DiptychActivity")
     /// Since when something waits for export without a break.
     package static let waitingSince = LedgerKey(text: "DiptychWaitingSince")
+    /// How often somebody decided what the next round is to send.
+    static let decisions = LedgerKey(text: "DiptychDecisions")
     /// When the last round ended with both queues empty.
     package static let lastRound = LedgerKey(text: "DiptychLastRound")
 }

@@ -17,10 +17,10 @@ final class ScheduleCourse: Sendable {
     let isMetered: @Sendable () -> Bool
     /// Ends the wait between rounds.
     let signal = WakeSignal()
-    /// The last transaction before the last round, whole or not: a save that came later wakes. One
-    /// that a failed round could not send waits for the next; it must not take what that round
-    /// wrote, its own failure, for news.
-    private let seen = Lock<Int64>(0)
+    /// The store before the last round, whole or not: what was saved later wakes. What a failed
+    /// round could not send waits for the next; it must not take what that round wrote, its own
+    /// failure, for news.
+    private let seen = Lock(StoreMark())
     /// Tells the service's watch that a round has ended.
     private let settled = WakeSignal()
     private let serviceWatch: ServiceWatch?
@@ -111,7 +111,7 @@ final class ScheduleCourse: Sendable {
             last = .rounds
             let patience = try session.store.patienceSeconds(at: now)
             guard patience <= 0 else { return min(patience, Self.holdSecondsMax) }
-            let before = try session.store.store.lastTransactionNumber()
+            let before = try session.store.mark()
             seen.withLock { $0 = before }
             let summary = try await countedRound()
             failures = 0
@@ -121,7 +121,7 @@ final class ScheduleCourse: Sendable {
                 observe(.held(hold))
                 return plan.intervalSeconds
             }
-            return try session.store.hasSaves(after: before) ? 0 : plan.intervalSeconds
+            return try session.store.hasNews(since: before) ? 0 : plan.intervalSeconds
         } catch {
             guard !Task.isCancelled else { return 0 }
             if let end = holding.end() {
@@ -196,7 +196,7 @@ final class ScheduleCourse: Sendable {
         let paths = path.map { [$0, $0 + "-wal"] } ?? []
         return store.settings.platform.watcher.watch(paths) { [signal, seen] in
             // A store that is busy is looked at again.
-            guard let isNew = try? store.hasSaves(after: seen.withLock { $0 }) else {
+            guard let isNew = try? store.hasNews(since: seen.withLock { $0 }) else {
                 return false
             }
             if isNew { signal.send() }

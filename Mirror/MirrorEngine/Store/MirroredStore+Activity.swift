@@ -24,6 +24,12 @@ public struct MirrorActivity: Hashable, Sendable, Codable {
     public var isAlive: Bool { state != .stopped && process.isAlive }
 }
 
+/// A moment of a store's life: what was saved and decided until then.
+struct StoreMark: Sendable {
+    var transaction: Int64 = 0
+    var decisions: Int64 = 0
+}
+
 extension MirroredStore {
     /// Takes the store's mirroring for a process, where no other living one has it. Returns that
     /// other one; nil where it is this process's now.
@@ -62,7 +68,9 @@ extension MirroredStore {
             guard let path = store.url?.path else { throw error }
             let connection = try Connection(path: path)
             try connection.transaction(.immediate) {
-                try end(process, Ledger(connection: connection, platform: settings.platform))
+                let ledger = Ledger(connection: connection, platform: settings.platform)
+                try end(process, ledger)
+                try ledger.finish()
             }
         }
     }
@@ -78,6 +86,20 @@ extension MirroredStore {
 
     private static func activity(_ ledger: Ledger) throws -> MirrorActivity? {
         try Ledger.exists(in: ledger.connection) ? ledger.activity() : nil
+    }
+
+    /// Where the store stands, for `hasNews`.
+    func mark() throws -> StoreMark {
+        StoreMark(transaction: try store.lastTransactionNumber(), decisions: try decisions())
+    }
+
+    /// Whether something was saved since then, or decided. Cost: as `hasSaves`.
+    func hasNews(since mark: StoreMark) throws -> Bool {
+        try decisions() != mark.decisions || hasSaves(after: mark.transaction)
+    }
+
+    private func decisions() throws -> Int64 {
+        try read { try Ledger.exists(in: $0.ledger.connection) ? $0.ledger.decisions() : 0 }
     }
 
     /// Whether something was saved after a transaction, by others than the mirror. Cost: reads what

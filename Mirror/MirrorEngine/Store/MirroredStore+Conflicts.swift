@@ -41,6 +41,7 @@ extension MirroredStore {
                         + "already; change it there first, or take the other side.")
             }
             try mirror.ledger.decide(id, winner: side.rawValue)
+            try mirror.ledger.noteDecision()
             try mirror.ledger.finish()
         }
     }

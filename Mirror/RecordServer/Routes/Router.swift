@@ -151,9 +151,9 @@ package struct Router: Sendable {
         _ path: RoutePath, _ request: HTTPRequest, _ uuid: String, _ facts: inout RequestFacts
     ) throws -> Route {
         switch path {
-        case .health, .liveness, .readiness, .capabilities:
+        case .health, .liveness, .readiness, .capabilities, .openAPI:
             guard !isPlain else { throw RouteRefusal.notHere }
-        case .openAPI, .assetFile, .courier, .sharePage, .assetUpload, .operation: break
+        case .assetFile, .courier, .sharePage, .assetUpload, .operation: break
         }
         // Some clients ask the courier by POST.
         var methods = ["GET", "HEAD"]

@@ -30,7 +30,8 @@ struct KeyDeed {
     }
 
     func perform(_ accounts: ServiceAccounts, _ report: ServiceReport) throws {
-        guard let data = try? Data(contentsOf: file), let pem = String(data: data, encoding: .utf8)
+        guard let data = try? GivenFile.data(file, bytesMax: 65_536),
+            let pem = String(data: data, encoding: .utf8)
         else {
             throw CommandError(
                 "noFile", "\(file.path) cannot be read as text.",

@@ -60,7 +60,8 @@ enum ProviderChoice {
     }
 
     private static func secret(_ file: URL) throws -> String {
-        guard let data = try? Data(contentsOf: file), data.count <= secretBytesMax,
+        guard let data = try? GivenFile.data(file, bytesMax: secretBytesMax),
+            data.count <= secretBytesMax,
             let line = TextLines.first(of: data)
         else {
             throw CommandError(

@@ -192,7 +192,7 @@ enum SchemaDeed {
     }
 
     private static func read(_ file: URL) throws -> RecordSchema {
-        guard let data = try? Data(contentsOf: file), let text = String(data: data, encoding: .utf8)
+        guard let data = try? GivenFile.data(file), let text = String(data: data, encoding: .utf8)
         else {
             throw CommandError(
                 "noFile", "\(file.path) cannot be read as text.", hint: "Name a .ckdb file.")

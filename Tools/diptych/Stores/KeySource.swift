@@ -34,7 +34,8 @@ enum KeySource {
     }
 
     static func read(_ file: URL) throws -> KeyFile {
-        guard let data = try? Data(contentsOf: file), data.count < 1_000_000 else {
+        guard let data = try? GivenFile.data(file, bytesMax: 1_000_000), data.count < 1_000_000
+        else {
             throw CommandError(
                 "noKeys", "The key file \(file.path) cannot be read.",
                 hint: "Make one: `diptych key create FILE`, or bring one from another device.")
@@ -58,7 +59,7 @@ enum KeySource {
     /// The passphrase in a file, or what is typed at the prompt.
     static func passphrase(_ file: URL?, asking prompt: String) throws -> String {
         guard let file else { return try PassphrasePrompt.ask(prompt) }
-        guard let data = try? Data(contentsOf: file), data.count < 65_536,
+        guard let data = try? GivenFile.data(file, bytesMax: 65_536), data.count < 65_536,
             let line = TextLines.first(of: data)
         else {
             throw CommandError(

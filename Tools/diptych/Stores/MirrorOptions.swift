@@ -69,8 +69,8 @@ extension StoreAccess {
     ) throws -> MirroredStore {
         try MirroredStore(
             store: store, policy: policy, database: zone.database(of: store, name: name),
-            zoneName: zone.zone, environment: zone.environment(of: store, name: name), keys: keys,
-            platform: .system,
+            zoneName: zone.zone(of: store, name: name),
+            environment: zone.environment(of: store, name: name), keys: keys, platform: .system,
             selecting: selection?.source(store.layout.model) ?? .remembered)
     }
 }

@@ -1,4 +1,6 @@
 internal import MirrorEngine
+internal import Platform
+internal import RecordWire
 internal import SQLiteStore
 
 /// Which zone of which database a store is mirrored with, and in which environment, as far as the
@@ -18,6 +20,8 @@ struct ZoneChoice: Sendable {
     private let named: MirrorDatabase?
     /// Whether this call said it, and no file beside several stores.
     private let isOfThisCall: Bool
+    /// Whether the store's own zone goes before the one that was named.
+    private let yields: Bool
     private let namedEnvironment: String?
 
     /// For verbs that run rounds, or ask the service as one does.
@@ -25,14 +29,16 @@ struct ZoneChoice: Sendable {
         zone = arguments.value(.zone)
         named = try Self.named(arguments)
         isOfThisCall = arguments.has(Self.database)
+        yields = false
         namedEnvironment = try arguments.choice(Self.environment, among: Self.environments)
     }
 
     /// For verbs that look at a store alone, which go by what it is, whatever `diptych.conf` has
-    /// for others.
-    init(ofStoreBy arguments: Arguments) throws {
+    /// for others; with `whateverIsNamed` also where the call names another zone.
+    init(ofStoreBy arguments: Arguments, whateverIsNamed: Bool = false) throws {
         zone = arguments.value(.zone)
         isOfThisCall = arguments.has(Self.database)
+        yields = whateverIsNamed || !arguments.has(.zone)
         named = isOfThisCall ? try Self.named(arguments) : nil
         namedEnvironment =
             arguments.has(Self.environment)
@@ -52,6 +58,24 @@ struct ZoneChoice: Sendable {
         guard known != .shared || isOfThisCall else { return nil }
         guard known == named else { throw Self.refusal(of: named, known, name) }
         return known
+    }
+
+    /// The zone of the store that is called `name`; nil where its mirror decides. Throws where
+    /// another one was named than the store has.
+    func zone(of store: SQLiteRowStore, name: String) throws -> String? {
+        // Of tables that cannot be read the mirror tells, and a reset mends them.
+        guard let zone, try MirroredStore.knownDatabase(of: store) != .public,
+            let known = try? MirroredStore.knownZone(of: store, .system)
+        else { return zone }
+        guard known.zoneName == zone || yields else {
+            throw CommandError(
+                "otherZone",
+                "\(name) is mirrored with the zone \(known.zoneName), not with \(zone).",
+                hint: "Say --zone \(known.zoneName), or nothing. To start over with the other, "
+                    + "which loses no edit, run `diptych reset` first, or take another store.",
+                status: .usage)
+        }
+        return nil
     }
 
     /// The environment of the store that is called `name`; nil where its mirror decides. Throws

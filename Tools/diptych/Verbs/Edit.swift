@@ -78,7 +78,7 @@ struct EditStore: Verb {
         let data =
             script == "-"
             ? try? FileHandle.standardInput.readToEnd() ?? Data()
-            : try? Data(contentsOf: URL(fileURLWithPath: script))
+            : try? GivenFile.data(URL(fileURLWithPath: script))
         guard let data, let text = String(data: data, encoding: .utf8) else {
             throw CommandError(
                 "noScript", "The script \(script) cannot be read.",

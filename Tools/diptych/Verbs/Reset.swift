@@ -35,7 +35,8 @@ struct Reset: Verb {
 
     init(_ arguments: Arguments) throws {
         access = StoreAccess(arguments)
-        zone = try ZoneChoice(ofStoreBy: arguments)
+        // One that is to have another zone from now on is called with that.
+        zone = try ZoneChoice(ofStoreBy: arguments, whateverIsNamed: true)
     }
 
     func run(_ console: Console) async throws -> ExitStatus {

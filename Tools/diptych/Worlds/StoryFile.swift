@@ -10,7 +10,7 @@ struct StoryFile {
     init(_ name: String) throws {
         self.name = name
         let url = URL(fileURLWithPath: name).absoluteURL
-        guard let data = try? Data(contentsOf: url), let text = String(data: data, encoding: .utf8)
+        guard let data = try? GivenFile.data(url), let text = String(data: data, encoding: .utf8)
         else {
             throw CommandError(
                 "noStory", "The story \(name) cannot be read.",

@@ -76,6 +76,31 @@ import Testing
         #expect(!status.isInSync && status.lastError == error?.message)
     }
 
+    @Test("who is not signed in has what others made, and may change nothing")
+    func whoIsNotSignedInReads() async throws {
+        let world = try World()
+        try world.desk.write("town", in: "Folder")
+        try await world.settle()
+        var nobody = world.service.address
+        nobody.credentials = Credentials(apiToken: nobody.credentials.apiToken)
+        let guest = try world.service.container("guest", of: nobody, model: SharingWorld.model) {
+            $0.databaseScope = .public
+        }
+        #expect(try await guest.container.sync())
+        #expect(try guest.texts("Folder") == ["town"])
+        #expect(!guest.container.canModifyManagedObjects(in: guest.store))
+        let town = try guest.id(of: "town", in: "Folder")
+        #expect(!guest.container.canUpdateRecord(forManagedObjectWith: town))
+        // What is written all the same waits for a user, and what others do arrives.
+        try guest.write("village", in: "Folder")
+        try world.desk.write("bridge", in: "Note")
+        try await world.settle()
+        let error = await #expect(throws: CKError.self) { try await guest.container.sync() }
+        #expect(error?.code == .notAuthenticated)
+        #expect(try guest.texts("Note") == ["bridge"])
+        #expect(try world.desk.texts("Folder") == ["town"])
+    }
+
     @Test("a purge deletes what the user made, and leaves what others made where it is")
     func aPurgeLeavesWhatOthersMade() async throws {
         let world = try World()

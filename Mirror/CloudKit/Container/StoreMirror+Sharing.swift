@@ -48,7 +48,9 @@ extension StoreMirror {
     func onlyMaker() async throws -> String? {
         guard isPublic else { return nil }
         _ = try await sync()
-        guard let userName else { throw CKError.unexpected }
+        guard let userName else {
+            throw CKError(.notAuthenticated, "Nobody is signed in, and has made anything.")
+        }
         return userName
     }
 

@@ -76,6 +76,61 @@ import Testing
         #expect(!status.isInSync && status.lastError == error?.message)
     }
 
+    @Test("who is not signed in has what others made, and may change nothing")
+    func whoIsNotSignedInReads() async throws {
+        let world = try World()
+        try world.desk.write("town", in: "Folder")
+        try await world.settle()
+        var nobody = world.service.address
+        nobody.credentials = Credentials(apiToken: nobody.credentials.apiToken)
+        let guest = try world.service.container("guest", of: nobody, model: SharingWorld.model) {
+            $0.databaseScope = .public
+        }
+        #expect(try await guest.container.sync())
+        #expect(try guest.texts("Folder") == ["town"])
+        #expect(!guest.container.canModifyManagedObjects(in: guest.store))
+        let town = try guest.id(of: "town", in: "Folder")
+        #expect(!guest.container.canUpdateRecord(forManagedObjectWith: town))
+        // What is written all the same waits for a user, and what others do arrives.
+        try guest.write("village", in: "Folder")
+        try world.desk.write("bridge", in: "Note")
+        try await world.settle()
+        let error = await #expect(throws: CKError.self) { try await guest.container.sync() }
+        #expect(error?.code == .notAuthenticated)
+        #expect(try guest.texts("Note") == ["bridge"])
+        #expect(try world.desk.texts("Folder") == ["town"])
+    }
+
+    @Test("a purge deletes what the user made, and leaves what others made where it is")
+    func aPurgeLeavesWhatOthersMade() async throws {
+        let world = try World()
+        try world.desk.write("town", in: "Folder")
+        try world.desk.write("market", in: "Note")
+        try await world.settle()
+        try world.phone.edit("town", in: "Folder") { town, context in
+            let note = NSEntityDescription.insertNewObject(forEntityName: "Note", into: context)
+            note.setValue("bridge", forKey: "text")
+            note.setValue(town, forKey: "folder")
+        }
+        try await world.settle()
+        let (container, store) = (world.desk.container, world.desk.store)
+        let zone = try #require(container.recordID(for: world.desk.id(of: "bridge"))).zoneID
+        _ = try await container.purgeObjectsAndRecordsInZone(with: zone, in: store)
+        for _ in 0..<2 {
+            for device in [world.desk, world.laptop, world.phone] {
+                #expect(try device.texts("Note").contains("bridge"))
+            }
+            try await world.settle()
+        }
+        for device in [world.desk, world.laptop, world.phone] {
+            #expect(try device.texts("Note") == ["bridge"])
+            #expect(try device.texts("Folder") == [])
+            try device.edit("bridge") { note, _ in #expect(note.value(forKey: "folder") == nil) }
+            let status = try #require(try device.container.status(of: device.store))
+            #expect(status.isInSync && status.refusals.isEmpty, "\(status.refusals)")
+        }
+    }
+
     @Test("a deletion arrives, as it does not at Apple's")
     func aDeletionArrives() async throws {
         let world = try World()

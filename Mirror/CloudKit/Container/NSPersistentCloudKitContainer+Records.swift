@@ -40,9 +40,9 @@ extension NSPersistentCloudKitContainer {
     }
 
     /// Whether an edit of the object could be saved and sent: its store can be written to, and
-    /// where it is another's the share lets the user write; of the public database, the user made
-    /// the record, or nobody sent it yet. As the last round told it: what roles grant beyond that,
-    /// the service knows alone.
+    /// where it is another's the share lets the user write; of the public database, the user, who
+    /// is signed in, made the record, or nobody sent it yet. As the last round told it: what roles
+    /// grant beyond that, the service knows alone.
     public final func canUpdateRecord(forManagedObjectWith objectID: NSManagedObjectID) -> Bool {
         objectID.persistentStore.map { mayWrite(objectID, in: $0) } ?? true
     }
@@ -61,7 +61,7 @@ extension NSPersistentCloudKitContainer {
     private func mayWrite(_ objectID: NSManagedObjectID?, in store: NSPersistentStore) -> Bool {
         guard !store.isReadOnly else { return false }
         guard let mirror = mirror(of: store) else { return true }
-        if mirror.isPublic { return isOwn(objectID, mirror) }
+        if mirror.isPublic { return mirror.address.isSignedIn && isOwn(objectID, mirror) }
         let mirrored = mirror.session.store
         // Of a zone of one's own nothing is asked; what is not known is the service's to say.
         let permission = try? mirrored.permission(of: objectID?.rowID)

@@ -212,7 +212,7 @@ extension NSPersistentCloudKitContainer {
 
     /// In the store's own zone: deletes every object of the store, every record of its zone and its
     /// shares. In a zone of another's: leaves it; its objects leave this store, and stay with their
-    /// owner.
+    /// owner. In the public database: deletes what the user made, after a round; others' stays.
     ///
     /// Throws `CKError.Code.zoneNotFound` for a zone that the store is not mirrored with, and
     /// `CKError` where the service could not be told; the objects of an own zone are gone then, and
@@ -231,14 +231,15 @@ extension NSPersistentCloudKitContainer {
                 continue
             }
             let shares = try mirror.shares()
+            let maker = try await mirror.onlyMaker()
             do {
-                try MirrorSession.deleteObjects(of: store)
+                try MirrorSession.deleteObjects(of: store, madeBy: maker)
             } catch {
                 throw CKError(error)
             }
             for share in shares { try await mirror.end(share.recordID.recordName) }
             _ = try await mirror.sync()
-            // Others' records of the public database are theirs.
+            // What is left of the public database is others'.
             if !mirror.isPublic, try await mirror.deleteRecords() { _ = try await mirror.sync() }
         }
         return zoneID

@@ -27,6 +27,12 @@ public struct RecordServiceAddress: Sendable {
         self.authorityFile = authorityFile
     }
 
+    /// Whether requests are a user's. Those of nobody may read the public database.
+    var isSignedIn: Bool {
+        let token = rotatingToken.map(\.value) ?? credentials.userToken
+        return token?.isEmpty == false
+    }
+
     /// A way to a container there. Throws `TransportError` where the address cannot be used.
     func channel(
         container: String, deviceID: String, database: String = "private",

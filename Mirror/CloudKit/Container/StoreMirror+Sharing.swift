@@ -43,6 +43,17 @@ extension StoreMirror {
         }
     }
 
+    /// The user whose objects alone may be deleted: in the public database the one who is signed
+    /// in, after a round, so that what others made is known; nil elsewhere. Throws `CKError`.
+    func onlyMaker() async throws -> String? {
+        guard isPublic else { return nil }
+        _ = try await sync()
+        guard let userName else {
+            throw CKError(.notAuthenticated, "Nobody is signed in, and has made anything.")
+        }
+        return userName
+    }
+
     /// Deletes the records of the own zone that rounds leave at the service: what this store cannot
     /// read or is not to have, and that below which objects were shared. Returns whether there were
     /// any. Throws `CKError`. Cost: one reading of the zone, without values.

@@ -119,7 +119,7 @@ final class StoreMirror: Sendable {
 
     /// In the public database it counts who made a record.
     private func learnUser() async throws {
-        guard isPublic, userName == nil else { return }
+        guard isPublic, address.isSignedIn, userName == nil else { return }
         do {
             guard case .caller(let caller) = try await asking.send(.caller) else { return }
             user.withLock { $0 = caller.userRecordName }

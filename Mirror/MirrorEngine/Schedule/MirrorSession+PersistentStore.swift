@@ -140,16 +140,22 @@ extension MirrorSession {
     }
 
     /// Deletes all objects of a store, by no rule and no validation of the model; the next round
-    /// tells the service, and contexts learn of it as of an import. All are deleted or, where it
-    /// throws, none. Cost: one transaction over all rows.
-    package static func deleteObjects(of store: NSPersistentStore) throws {
+    /// tells the service, and contexts learn of it as of an import. With a user those of which the
+    /// service told that others made them stay. All are deleted or, where it throws, none. Cost:
+    /// one transaction over all rows.
+    package static func deleteObjects(of store: NSPersistentStore, madeBy user: String?) throws {
         let rows = try rows(of: store)
-        let deleted = try rows.write { transaction in
-            var deleted: [RowID] = []
+        let others =
+            try user.flatMap {
+                try MirroredStore.known(of: store)?.rowsMade(byOthersThan: $0)
+            } ?? []
+        let (deleted, updated) = try rows.write { transaction in
+            var (deleted, updated): ([RowID], [RowID]) = ([], [])
             for entity in rows.layout.entities where !entity.entity.isAbstract {
                 var query = RowQuery(entity: entity.number)
                 query.includesSubentities = false
-                let ids = try transaction.ids(matching: query)
+                let ids = try transaction.ids(matching: query).filter { !others.contains($0) }
+                updated += try letGo(of: ids, by: others, transaction)
                 for first in stride(from: 0, to: ids.count, by: deletionsMax) {
                     var changes = ChangeSet()
                     changes.deletes = ids[first..<min(first + deletionsMax, ids.count)]
@@ -158,11 +164,31 @@ extension MirrorSession {
                 }
                 deleted += ids
             }
-            return deleted
+            return (deleted, updated)
         }
         guard !deleted.isEmpty else { return }
         store.persistentStoreCoordinator?.storeDidChange(
-            store, inserted: [], updated: [], deleted: deleted)
+            store, inserted: [], updated: updated, deleted: deleted)
+    }
+
+    /// Clears the links of `others` to what is to be deleted. Their makers' devices tell the
+    /// service; here it is as if that had come. Returns the rows.
+    private static func letGo(
+        of ids: [RowID], by others: Set<RowID>, _ transaction: StoreTransaction
+    ) throws -> [RowID] {
+        guard !others.isEmpty else { return [] }
+        var changes = ChangeSet()
+        changes.author = RecordNames.importAuthor
+        for id in ids {
+            for (source, slot) in try transaction.referrers(of: id) where others.contains(source) {
+                var update = RowUpdate(id: source)
+                update.toOnes = [(slot, nil)]
+                changes.updates.append(update)
+            }
+        }
+        guard !changes.updates.isEmpty else { return [] }
+        _ = try transaction.save(changes)
+        return changes.updates.map(\.id)
     }
 
     private static let deletionsMax = 1_000

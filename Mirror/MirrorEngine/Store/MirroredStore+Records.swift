@@ -25,6 +25,21 @@ extension MirroredStore {
         }
     }
 
+    /// The objects whose records were made by others than `user`, as far as the service told it.
+    /// Cost: a look at each object's record.
+    package func rowsMade(byOthersThan user: String) throws -> Set<RowID> {
+        try read { mirror in
+            guard try Ledger.exists(in: mirror.ledger.connection) else { return [] }
+            var rows: Set<RowID> = []
+            for entry in try mirror.ledger.entries("WHERE m.ZNEEDSCLOUDDELETE = 0", []) {
+                guard let maker = entry.base?.created?.userRecordName, !maker.isExactly(user)
+                else { continue }
+                rows.insert(entry.row)
+            }
+            return rows
+        }
+    }
+
     /// An object's record, or a pair's, as it was last exchanged, also where it is deleted here;
     /// nil for one that the service does not have.
     package func exchangedRecord(named name: String) throws -> Record? {

@@ -35,6 +35,8 @@ protocol Backend: Sendable {
     func listen(_ heard: @escaping @Sendable (CommitNotice) -> Void)
     /// Says to other processes what may have been committed. Returns at once.
     func announce(_ notice: CommitNotice)
+    /// Says what could not be said when it was announced. Called once in a while; returns at once.
+    func sayWhatIsOwed()
 
     /// What is wrong with where the rows are, in its own words; empty where it is sound.
     func damage() throws(RecordError) -> [String]

@@ -30,6 +30,7 @@ extension Backend {
 
     func places() throws(RecordError) -> [RowPlace] { [.service] }
     func settle() throws(RecordError) {}
+    func sayWhatIsOwed() {}
     func file(of place: RowPlace) -> String? { nil }
 
     /// Does something at each place where records are. What fails at one hinders no other; it is

@@ -162,6 +162,8 @@ final class PostgresBackend: Backend {
 
     func announce(_ notice: CommitNotice) { bell.ring(notice) }
 
+    func sayWhatIsOwed() { bell.sayWhatIsOwed() }
+
     func wasChangedElsewhere() throws(RecordError) -> Bool { bell.mayHaveMissed() }
 
     /// PostgreSQL looks after its own pages.

@@ -189,6 +189,48 @@ struct PostgresBackendTests {
         withExtendedLifetime(listenings) {}
     }
 
+    // MARK: Writers that wait
+
+    /// Each writer that waits for the lock of its database has a session meanwhile.
+    @Test func whoWaitsForOneUsersDatabaseLeavesRoomForOthers() throws {
+        let fixture = try fixture()
+        let holder = try PostgresConnection(
+            try PostgresAddress(address), settings: "SET statement_timeout = 60000")
+        try holder.send("BEGIN")
+        _ = try holder.rows("SELECT id FROM databases FOR UPDATE")
+        let (ended, group) = (Lock(0), DispatchGroup())
+        for number in 0..<10 {
+            DispatchQueue(label: "writer-\(number)").async(group: group) {
+                _ = try? fixture.save(.note("n\(number)"))
+                ended.withLock { $0 += 1 }
+            }
+        }
+        // As many as there will be, with some time for one more.
+        let pause = DispatchSemaphore(value: 0)
+        var (waiting, looks) = (0, 0)
+        while waiting < 6, looks < 30 || waiting < 5, looks < 300 {
+            waiting =
+                Int(
+                    try TestServer.sql(
+                        "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database()"
+                            + " AND wait_event_type = 'Lock'", at: address
+                    ).trimmingCharacters(in: .whitespacesAndNewlines)) ?? 0
+            looks += 1
+            _ = pause.wait(timeout: .now() + 0.1)
+        }
+        let ben = Caller(userRecordName: "_ben")
+        for request in [
+            RecordRequest.listZones,
+            .modifyZones([ZoneOperation(.create, ZoneID(zoneName: "his"))]),
+        ] {
+            _ = try fixture.service.handle(request, target: fixture.target, caller: ben)
+        }
+        #expect(ended.withLock { $0 } == 0, "nobody had to give up first")
+        try holder.rollback()
+        group.wait()
+        #expect(try fixture.changes(since: nil).records.count == 10)
+    }
+
     // MARK: The courier between services
 
     /// A token of Anna's at a service, who has these subscriptions.

@@ -272,7 +272,7 @@ public final class RecordService: Sendable {
         var broken: Set<ExactName> = []
         var written = RecordModification.Written()
         func perform() throws(RecordError) -> RecordsReply {
-            try backend.write(database.place) { transaction in
+            try backend.write(to: address.key) { transaction in
                 try modification.perform(
                     transaction, damage: self.damage(in: database), broken: &broken,
                     written: &written)

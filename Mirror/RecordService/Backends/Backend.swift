@@ -20,6 +20,12 @@ protocol Backend: Sendable {
         _ place: RowPlace, _ body: (any BackendTransaction) throws -> Result
     ) throws(RecordError) -> Result
 
+    /// As `write` at the place of a database of records whose row `body` reads first: its writers
+    /// come one after another, and those who wait leave room for others.
+    func write<Result>(
+        to key: DatabaseKey, _ body: (any BackendTransaction) throws -> Result
+    ) throws(RecordError) -> Result
+
     /// The places where records are.
     func places() throws(RecordError) -> [RowPlace]
     /// The file in which a place's rows are; nil where they are in none of their own.

@@ -28,6 +28,12 @@ extension Backend {
         try write(.service, body)
     }
 
+    func write<Result>(
+        to key: DatabaseKey, _ body: (any BackendTransaction) throws -> Result
+    ) throws(RecordError) -> Result {
+        try write(key.place, body)
+    }
+
     func places() throws(RecordError) -> [RowPlace] { [.service] }
     func settle() throws(RecordError) {}
     func sayWhatIsOwed() {}

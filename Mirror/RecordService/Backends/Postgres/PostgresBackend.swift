@@ -105,6 +105,14 @@ final class PostgresBackend: Backend {
         }
     }
 
+    func write<Result>(
+        to key: DatabaseKey, _ body: (any BackendTransaction) throws -> Result
+    ) throws(RecordError) -> Result {
+        pool.writers.enter(key)
+        defer { pool.writers.leave(key) }
+        return try write(key.place, body)
+    }
+
     func read<Result>(
         _ place: RowPlace, _ body: (any BackendTransaction) throws -> Result
     ) throws(RecordError) -> Result {

@@ -205,7 +205,7 @@ public final class RecordService: Sendable {
     /// Tells all who listen where another process has written to the same file since the last call.
     /// Called once in a while. Cost: nothing where nobody listens, else one look at the file.
     public func noticeOtherWriters() throws(RecordError) {
-        guard !listeners.isEmpty || !courier.isEmpty else { return }
+        guard !listeners.isEmpty || !courier.isEmpty else { return backend.sayWhatIsOwed() }
         if try backend.wasChangedElsewhere() {
             listeners.tellAll()
             courier.callAll()
@@ -272,7 +272,7 @@ public final class RecordService: Sendable {
         var broken: Set<ExactName> = []
         var written = RecordModification.Written()
         func perform() throws(RecordError) -> RecordsReply {
-            try backend.write(database.place) { transaction in
+            try backend.write(to: address.key) { transaction in
                 try modification.perform(
                     transaction, damage: self.damage(in: database), broken: &broken,
                     written: &written)

@@ -311,6 +311,37 @@ import Testing
         #expect(client.read(until: "ok").hasPrefix("HTTP/1.1 200"))
     }
 
+    /// The time went by while the service waited for its database.
+    @Test func whoWaitedInVainOwesLittle() throws {
+        let clock = BucketClock()
+        let door = Authenticator { _, _ in
+            Authenticator.Admitted(user: "_me") { _, _ in
+                clock.advance(days: 60.0 / 86_400)
+                throw RecordError(.tryAgainLater, "The database is busy.")
+            }
+        }
+        var configuration = ServerConfiguration(tls: .off)
+        configuration.port = 0
+        var limits = ThrottleLimits()
+        limits.unitsPerSecond = 1
+        limits.unitsSavedMax = 3_000
+        configuration.throttle = limits
+        let server = RecordServer(
+            door: door, capabilities: ServerCapabilities(limits: [:], extensions: []),
+            configuration: configuration,
+            platform: Environment(
+                clock: clock, randomness: SystemRandomness(), faults: NoFaults()))
+        let port = UInt16(try #require(try server.start().port))
+        defer { server.stop() }
+        let client = try RawClient(port: port)
+        for _ in 0..<3 {
+            client.send(
+                "GET /database/1/iCloud.org.example/development/private/users/caller "
+                    + "HTTP/1.1\r\nHost: h\r\n\(tokens)\r\n")
+            #expect(client.read(until: "}").hasPrefix("HTTP/1.1 503"))
+        }
+    }
+
     /// A page that stands before the routes has no purse of its own.
     @Test func whatStandsBeforeTheRoutesIsThrottledToo() throws {
         let (server, port) = try plain {

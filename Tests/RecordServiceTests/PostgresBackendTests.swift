@@ -189,6 +189,48 @@ struct PostgresBackendTests {
         withExtendedLifetime(listenings) {}
     }
 
+    // MARK: Writers that wait
+
+    /// Each writer that waits for the lock of its database has a session meanwhile.
+    @Test func whoWaitsForOneUsersDatabaseLeavesRoomForOthers() throws {
+        let fixture = try fixture()
+        let holder = try PostgresConnection(
+            try PostgresAddress(address), settings: "SET statement_timeout = 60000")
+        try holder.send("BEGIN")
+        _ = try holder.rows("SELECT id FROM databases FOR UPDATE")
+        let (ended, group) = (Lock(0), DispatchGroup())
+        for number in 0..<10 {
+            DispatchQueue(label: "writer-\(number)").async(group: group) {
+                _ = try? fixture.save(.note("n\(number)"))
+                ended.withLock { $0 += 1 }
+            }
+        }
+        // As many as there will be, with some time for one more.
+        let pause = DispatchSemaphore(value: 0)
+        var (waiting, looks) = (0, 0)
+        while waiting < 6, looks < 30 || waiting < 5, looks < 300 {
+            waiting =
+                Int(
+                    try TestServer.sql(
+                        "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database()"
+                            + " AND wait_event_type = 'Lock'", at: address
+                    ).trimmingCharacters(in: .whitespacesAndNewlines)) ?? 0
+            looks += 1
+            _ = pause.wait(timeout: .now() + 0.1)
+        }
+        let ben = Caller(userRecordName: "_ben")
+        for request in [
+            RecordRequest.listZones,
+            .modifyZones([ZoneOperation(.create, ZoneID(zoneName: "his"))]),
+        ] {
+            _ = try fixture.service.handle(request, target: fixture.target, caller: ben)
+        }
+        #expect(ended.withLock { $0 } == 0, "nobody had to give up first")
+        try holder.rollback()
+        group.wait()
+        #expect(try fixture.changes(since: nil).records.count == 10)
+    }
+
     // MARK: The courier between services
 
     /// A token of Anna's at a service, who has these subscriptions.
@@ -278,6 +320,95 @@ struct PostgresBackendTests {
             [RecordSubscription(subscriptionID: "all", kind: .database)], at: other)
         try TestServer.endSessions(at: address)
         #expect(try next(token, at: other)?.contains("all") == true)
+    }
+
+    // MARK: Rings that find no session
+
+    /// Ends the sessions by which services ring, and lets nobody begin another until `body` is done.
+    private func withoutBells(_ body: () throws -> Void) throws {
+        func admit(_ isOpen: Bool) throws {
+            try TestServer.sql(
+                "ALTER DATABASE \(name) ALLOW_CONNECTIONS \(isOpen)", at: otherDatabase)
+        }
+        try admit(false)
+        try TestServer.sql(
+            "SELECT pg_terminate_backend(pid, 10000) FROM pg_stat_activity WHERE datname = '\(name)'"
+                + " AND (query LIKE 'LISTEN%' OR query LIKE 'SELECT pg_notify%')",
+            at: otherDatabase)
+        defer { try? admit(true) }
+        try body()
+    }
+
+    /// Whether something is said on the services' channel, while `service` does what it does each
+    /// second.
+    private func isRung(_ listener: PostgresConnection, by service: RecordService) throws -> Bool {
+        let pause = DispatchSemaphore(value: 0)
+        for _ in 0..<100 {
+            try service.noticeOtherWriters()
+            _ = try listener.rows("SELECT 1")
+            if try !listener.notices().isEmpty { return true }
+            _ = pause.wait(timeout: .now() + 0.1)
+        }
+        return false
+    }
+
+    @Test func aRingThatDidNotGoOutIsSaidAsSoonAsItCan() throws {
+        let fixture = try fixture()
+        let listener = try PostgresConnection(
+            try PostgresAddress(address), settings: "SET statement_timeout = 10000")
+        let id = try #require(try listener.rows("SELECT id FROM service").first?.int64(at: 0))
+        _ = try listener.rows("LISTEN diptych_\(UInt64(bitPattern: id))")
+        _ = try listener.rows("SELECT 1")
+        try fixture.save(.note("a"))
+        #expect(try isRung(listener, by: fixture.service))
+        try withoutBells {
+            try fixture.save(.note("b"))
+            // The ring is tried, and has failed, before the server takes sessions again.
+            let listening = try fixture.service.listen(
+                for: .zoneChanges(ZoneChanges(zones: [])), target: fixture.target,
+                caller: fixture.caller, changed: {})
+            try fixture.service.noticeOtherWriters()
+            withExtendedLifetime(listening) {}
+        }
+        while try isLate(listener) {}
+        #expect(try isRung(listener, by: fixture.service), "with no other write")
+    }
+
+    /// Takes what came by now.
+    private func isLate(_ listener: PostgresConnection) throws -> Bool {
+        _ = try listener.rows("SELECT 1")
+        return try !listener.notices().isEmpty
+    }
+
+    /// What others said before the new session listened is unknown.
+    @Test func whoRingsAnewTellsItsOwnThatAnythingMayHaveChanged() throws {
+        let other = try fixture(seed: 2)
+        let token = try courier([query("made", on: [.create])], at: other)
+        while try notice(of: token, at: other, within: 5) != nil {}
+        try withoutBells {
+            // That the session is gone is told, too.
+            #expect(try notice(of: token, at: other, within: 100) != nil)
+            while try notice(of: token, at: other, within: 5) != nil {}
+        }
+        // The ring of this makes a new session; no filter passes it.
+        try other.createZone(ZoneID(zoneName: "more"))
+        let told = try notice(of: token, at: other, within: 100)
+        #expect(told?.contains("made") == true)
+    }
+
+    /// The next notice of a token, if it comes within so many tenths of a second, while nobody asks
+    /// whether something was missed.
+    private func notice(
+        of token: String, at fixture: ServiceFixture, within tenths: Int
+    ) throws -> String? {
+        let pause = DispatchSemaphore(value: 0)
+        for _ in 0..<tenths {
+            if let notice = try fixture.service.nextNotice(forCourierToken: token) {
+                return String(decoding: notice, as: UTF8.self)
+            }
+            _ = pause.wait(timeout: .now() + 0.1)
+        }
+        return nil
     }
 
     // MARK: Ending

@@ -22,6 +22,7 @@ final class Throttle: Sendable {
     /// When so many are known, those that are full again are forgotten.
     private static let pursesMax = 10_000
     private static let millisecondsPerUnit = 2.0
+    private static let secondsPutOffMax = 1.0
 
     init(limits: ThrottleLimits, clock: any Clock) {
         self.limits = limits
@@ -40,10 +41,13 @@ final class Throttle: Sendable {
     }
 
     /// Takes the price of a request that began at `began`. Prices are known afterwards, so an asker
-    /// may come to owe.
-    func charge(_ asker: Asker, since began: Date) {
+    /// may come to owe. `wasPutOff`: it has to be asked again, and what went by while the service
+    /// waited for its database, up to where it gave up, is not the asker's.
+    func charge(_ asker: Asker, since began: Date, wasPutOff: Bool = false) {
         let now = clock.now()
-        let price = 1 + max(0, now.timeIntervalSince(began)) * 1_000 / Self.millisecondsPerUnit
+        var seconds = max(0, now.timeIntervalSince(began))
+        if wasPutOff { seconds = min(seconds, Self.secondsPutOffMax) }
+        let price = 1 + seconds * 1_000 / Self.millisecondsPerUnit
         purses.withLock { purses in
             if purses.count >= Self.pursesMax {
                 purses = purses.filter {

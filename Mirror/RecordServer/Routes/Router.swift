@@ -339,13 +339,15 @@ package struct Router: Sendable {
         do {
             let method = request.method == "HEAD" ? "GET" : request.method
             let began = platform.clock.now()
-            defer { throttle.charge(asker(caller, request), since: began) }
+            var isPutOff = false
+            defer { throttle.charge(asker(caller, request), since: began, wasPutOff: isPutOff) }
             let question = try WireCodec.decodeRequest(
                 path: operation, method: method, body: try plainBody(of: request),
                 format: isPlain ? .json : WireFormat(contentType: request.headers["Content-Type"]),
                 dialect: isPlain ? .plain : .extended)
             guard question.waitSeconds > 0, !isPlain, let listen = caller.listen else {
-                let answer = addressed(try caller.ask(question, target), request)
+                let answer = addressed(
+                    try answered(question, target, caller, isPutOff: &isPutOff), request)
                 return .response(
                     try told(answer, to: question, target, caller, request, uuid))
             }
@@ -375,12 +377,25 @@ package struct Router: Sendable {
             } else {
                 caller = try door.admit(tokens(of: request, for: target), target.container)
             }
-            defer { throttle.charge(asker(caller, request), since: began) }
-            let answer = try caller.ask(question, target)
+            var isPutOff = false
+            defer { throttle.charge(asker(caller, request), since: began, wasPutOff: isPutOff) }
+            let answer = try answered(question, target, caller, isPutOff: &isPutOff)
             guard isLast || answer.isNews else { return nil }
             return try told(answer, to: question, target, caller, request, uuid)
         } catch {
             return finished(refusal(for: error, request, uuid), request, uuid)
+        }
+    }
+
+    private func answered(
+        _ question: RecordRequest, _ target: RecordTarget, _ caller: Authenticator.Admitted,
+        isPutOff: inout Bool
+    ) throws -> RecordResponse {
+        do {
+            return try caller.ask(question, target)
+        } catch {
+            isPutOff = (error as? RecordError)?.code == .tryAgainLater
+            throw error
         }
     }
 

@@ -20,6 +20,12 @@ protocol Backend: Sendable {
         _ place: RowPlace, _ body: (any BackendTransaction) throws -> Result
     ) throws(RecordError) -> Result
 
+    /// As `write` at the place of a database of records whose row `body` reads first: its writers
+    /// come one after another, and those who wait leave room for others.
+    func write<Result>(
+        to key: DatabaseKey, _ body: (any BackendTransaction) throws -> Result
+    ) throws(RecordError) -> Result
+
     /// The places where records are.
     func places() throws(RecordError) -> [RowPlace]
     /// The file in which a place's rows are; nil where they are in none of their own.
@@ -35,6 +41,8 @@ protocol Backend: Sendable {
     func listen(_ heard: @escaping @Sendable (CommitNotice) -> Void)
     /// Says to other processes what may have been committed. Returns at once.
     func announce(_ notice: CommitNotice)
+    /// Says what could not be said when it was announced. Called once in a while; returns at once.
+    func sayWhatIsOwed()
 
     /// What is wrong with where the rows are, in its own words; empty where it is sound.
     func damage() throws(RecordError) -> [String]

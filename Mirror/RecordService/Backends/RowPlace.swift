@@ -28,8 +28,15 @@ extension Backend {
         try write(.service, body)
     }
 
+    func write<Result>(
+        to key: DatabaseKey, _ body: (any BackendTransaction) throws -> Result
+    ) throws(RecordError) -> Result {
+        try write(key.place, body)
+    }
+
     func places() throws(RecordError) -> [RowPlace] { [.service] }
     func settle() throws(RecordError) {}
+    func sayWhatIsOwed() {}
     func file(of place: RowPlace) -> String? { nil }
 
     /// Does something at each place where records are. What fails at one hinders no other; it is

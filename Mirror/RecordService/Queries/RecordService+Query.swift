@@ -14,7 +14,7 @@ extension RecordService {
             switch try backend.read(key.place, { try session.attempt($0) }) {
             case .page(let reply): return .records(reply)
             case .missing(let keys):
-                guard try backend.write(key.place, { try session.learn(keys, $0) }) else {
+                guard try backend.write(to: key, { try session.learn(keys, $0) }) else {
                     throw Self.isLearning
                 }
             }

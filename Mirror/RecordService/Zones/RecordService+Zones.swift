@@ -16,7 +16,7 @@ extension RecordService {
             throw RecordError(
                 .badRequest, "A public database has its default zone and takes no others.")
         }
-        return try backend.write(key.place) { transaction in
+        return try backend.write(to: key) { transaction in
             var database = try transaction.databaseForWriting(
                 key, incarnation: self.platform.randomness.next())
             var users: Set<String> = []

@@ -6,8 +6,8 @@ internal import PostgresDriver
 /// Tells other services over the same database of commits, and hears of theirs, by NOTIFY.
 ///
 /// It rings after the commit and for many commits at once: a NOTIFY inside each transaction would
-/// make all commits of the server wait for one another. A ring that is lost costs time and nothing
-/// else: who waits asks again when its time is up.
+/// make all commits of the server wait for one another. A ring that found no session goes out as
+/// soon as there is one, and says that anything may have changed.
 final class ChangeBell: @unchecked Sendable {
     // @unchecked: `connection`, `source`, `isMute` and `isOwing` are used on `queue` only.
     private let queue = DispatchQueue(label: "record-service.bell")
@@ -41,7 +41,7 @@ final class ChangeBell: @unchecked Sendable {
     /// Calls `heard` from now on with what another service has done.
     func listen(_ heard: @escaping @Sendable (CommitNotice) -> Void) {
         self.heard.withLock { $0 = heard }
-        queue.async { [weak self] in _ = self?.connected() }
+        queue.async { [weak self] in _ = self?.connected(isFirst: true) }
     }
 
     /// Says what is still to be said and ends its session, for some seconds at most. No session of
@@ -68,13 +68,23 @@ final class ChangeBell: @unchecked Sendable {
     func mayHaveMissed() -> Bool {
         queue.sync {
             if isMute { return true }
-            if let connection {
-                // The end of a session may go unheard until somebody looks.
-                if (try? hear(connection)) != nil { return false }
-                hangUp()
+            if isOwing {
+                ringNow()
+                return true
             }
-            if connected() != nil { heard.withLock { $0 }?(.anything) }
+            // The end of a session may go unheard until somebody looks.
+            if let connection, (try? hear(connection)) != nil { return false }
+            hangUp()
+            _ = connected()
             return true
+        }
+    }
+
+    /// Rings what did not go out. Returns at once.
+    func sayWhatIsOwed() {
+        queue.async { [weak self] in
+            guard let self, isOwing else { return }
+            ringNow()
         }
     }
 
@@ -85,17 +95,21 @@ final class ChangeBell: @unchecked Sendable {
             defer { waiting = CommitNotices() }
             return waiting.all
         }
+        guard isOwing || !notices.isEmpty else { return }
         if isOwing || notices.map(CommitWord.word).joined().utf8.count > Self.textBytesMax {
             notices = [.anything]
         }
         isOwing = true
-        guard let connection = connected() else { return }
-        do {
-            try say(notices, connection)
-            isOwing = false
-            try hear(connection)
-        } catch {
-            hangUp()
+        // That a session has ended may come out when something is said in it; then in another.
+        for _ in 0..<2 where isOwing {
+            guard let connection = connected() else { return }
+            do {
+                try say(notices, connection)
+                isOwing = false
+                try hear(connection)
+            } catch {
+                hangUp()
+            }
         }
     }
 
@@ -104,7 +118,9 @@ final class ChangeBell: @unchecked Sendable {
         _ = try connection.rows("SELECT pg_notify($1, $2)", [.text(channel), .text(text)])
     }
 
-    private func connected() -> PostgresConnection? {
+    /// The session; a new one tells those here that anything may have changed, since nobody heard
+    /// what was said before. `isFirst`: nobody waits yet.
+    private func connected(isFirst: Bool = false) -> PostgresConnection? {
         if let connection { return connection }
         guard !isMute, let made = try? pool.connect(settings: Self.settings) else { return nil }
         do {
@@ -124,14 +140,14 @@ final class ChangeBell: @unchecked Sendable {
                 try hear(connection)
             } catch {
                 hangUp()
-                // What was said meanwhile is unknown.
-                heard.withLock { $0 }?(.anything)
-                _ = connected()
+                // Who waits is to ask, and hears that the server is away.
+                if connected() == nil { heard.withLock { $0 }?(.anything) }
             }
         }
         source.resume()
         self.source = source
         connection = made
+        if !isFirst { heard.withLock { $0 }?(.anything) }
         return made
     }
 

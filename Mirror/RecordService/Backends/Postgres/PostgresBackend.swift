@@ -105,6 +105,14 @@ final class PostgresBackend: Backend {
         }
     }
 
+    func write<Result>(
+        to key: DatabaseKey, _ body: (any BackendTransaction) throws -> Result
+    ) throws(RecordError) -> Result {
+        pool.writers.enter(key)
+        defer { pool.writers.leave(key) }
+        return try write(key.place, body)
+    }
+
     func read<Result>(
         _ place: RowPlace, _ body: (any BackendTransaction) throws -> Result
     ) throws(RecordError) -> Result {
@@ -161,6 +169,8 @@ final class PostgresBackend: Backend {
     func listen(_ heard: @escaping @Sendable (CommitNotice) -> Void) { bell.listen(heard) }
 
     func announce(_ notice: CommitNotice) { bell.ring(notice) }
+
+    func sayWhatIsOwed() { bell.sayWhatIsOwed() }
 
     func wasChangedElsewhere() throws(RecordError) -> Bool { bell.mayHaveMissed() }
 

@@ -12,6 +12,8 @@ final class PostgresPool: @unchecked Sendable {
     // @unchecked: a connection of `idle` is used by the one call that has taken it out.
     private let idle = Lock<[PostgresConnection]>([])
     private let room: DispatchSemaphore
+    /// Where writers of one database wait before they take sessions.
+    let writers: WriterRoom
     private let address: PostgresAddress
     private let settings: String
     /// Called with each new session before anybody has it.
@@ -19,6 +21,7 @@ final class PostgresPool: @unchecked Sendable {
 
     init(_ database: PostgresDatabase, lockWaitMilliseconds: Int) {
         room = DispatchSemaphore(value: max(1, database.sessionsMax))
+        writers = WriterRoom(sessions: database.sessionsMax)
         address = database.address
         settings = Self.settings(
             statement: database.statementSecondsMax * 1_000, lock: lockWaitMilliseconds)

@@ -95,6 +95,32 @@ import Testing
         #expect(try host.titles().isEmpty)
     }
 
+    /// The backup lacks the object: who fills the service again sends it, and then the edit.
+    @Test(arguments: [DeletionRule.deleteWins, .keepEdited])
+    func anEditAfterTheLossMeetsALostDeletionByTheRule(_ rule: DeletionRule) throws {
+        let policy = MergePolicy(standard: .local, deletion: rule)
+        let c = try Device(3, host.service, policy: policy)
+        let d = try Device(4, host.service, policy: policy)
+        try settle([c, d], inSync: true)
+        let backup = try host.backup()
+        let made = try c.insert("Note", ["title": .text("made")])
+        try settle([c, d], inSync: true)
+        let row = try #require(
+            d.rows("Note").first { try d.value($0.id, "title") == .text("made") })
+        try c.delete(made)
+        try c.sync()
+        try host.service.restore(backup)
+        try d.set(row.id, "title", .text("edited"))
+        try settle([d, c], inSync: true)
+        let isKept = rule == .keepEdited
+        for device in [c, d] {
+            #expect(try titles(device) == (isKept ? ["old", "edited"] : ["old"]))
+        }
+        guard !isKept else { return }
+        let lines = try c.mirrored.conflicts().filter { $0.property == "title" }
+        #expect(lines.map(\.remote) == [.string("edited")])
+    }
+
     @Test(arguments: [true, false])
     func countsOfTheLostTimeAreCountedOnce(aFirst: Bool) throws {
         let backup = try host.backup()

@@ -177,6 +177,24 @@ import Testing
         scheduler.stop()
     }
 
+    /// Each would begin with the same questions, which alone are more than it may move.
+    @Test func aRoundOfFewerBytesThanItsFirstQuestionsGetsForward() async throws {
+        var policy = policy
+        policy.bytesPerRoundMax = 1
+        for _ in 0..<3 { try device.insert("Note") }
+        let scheduler = scheduler(policy)
+        scheduler.start()
+        try await until { !holds.isEmpty }
+        for _ in 0..<6 where try device.mirrored.status()?.isInSync != true {
+            let before = rounds
+            scheduler.wake()
+            try await until { rounds > before }
+        }
+        #expect(try device.mirrored.status()?.pending.total == 0)
+        #expect(try device.mirrored.status()?.isInSync == true)
+        scheduler.stop()
+    }
+
     @Test func aDayHasSoManyBytesAndTheNextHasThemAgain() async throws {
         var policy = policy
         policy.bytesPerDayMax = 2 * MeteredChannel.bytesPerRequest

@@ -82,7 +82,7 @@ extension RecordImport {
             return false
         }
         guard let deletion = try mirror.ledger.deletionTag(of: name) else { return false }
-        let wasEdited = !lostTime.isBeforeLoss(record, of: deletion) && record.replays.isEmpty
+        let wasEdited = !lostTime.isBeforeLoss(record, of: deletion) && !record.isAsSentAgain
         let isKept = wasEdited && mirror.settings.policy.deletion == .keepEdited
         if isKept || lostTime.isNewer(record, than: deletion) {
             try mirror.ledger.forgetDeletion(of: name)
@@ -144,4 +144,9 @@ extension RecordImport {
         }
         try bury(edited: record, state)
     }
+}
+
+extension Record {
+    /// Whether it says what a device sent again after a loss, and nobody edited it since.
+    fileprivate var isAsSentAgain: Bool { replays.contains { $0.version == recordChangeTag } }
 }

@@ -179,6 +179,13 @@ public actor MirrorSession {
     /// For so long the rounds of a scheduler wait at most because a service asked for it.
     static let patienceSecondsMax = 86_400.0
 
+    /// Whether a round has moved all that it may. One that got nothing forward goes on: the next
+    /// would begin with the same questions, and get no further.
+    private func isSpent(_ bytesMax: Int64?, _ moved: Int64, _ result: RoundResult) -> Bool {
+        guard let bytesMax, moved >= bytesMax else { return false }
+        return result.exported + result.refused + result.imported.received > 0
+    }
+
     private func round(
         _ progress: RoundProgress, _ bytesMax: Int64?
     ) async throws -> RoundResult {
@@ -202,7 +209,7 @@ public actor MirrorSession {
             try Task.checkCancellation()
             try progress.checkCancellation()
             try report(round.instruction, round.result, progress)
-            let isSpent = bytesMax.map { bytesMoved - bytesBefore >= $0 } ?? false
+            let isSpent = isSpent(bytesMax, bytesMoved - bytesBefore, round.result)
             if isSpent, round.wantsRequest, carried == nil {
                 var result = round.result
                 result.isCut = true

@@ -225,7 +225,7 @@ extension NSManagedObject {
         for (name, slot) in child.changedSlots() {
             switch slot {
             case .attribute(let index):
-                attributes[index] = child.attributes[index]
+                attributes[index] = attribute(index, of: child)
                 extras?.transformed[index] = nil
             case .toOne(let index): toOnes[index] = child.toOnes[index]
             case .toMany(let index):
@@ -241,6 +241,16 @@ extension NSManagedObject {
         }
         guard let transients = child.extras?.transients, !transients.isEmpty else { return }
         withExtras { $0.transients.merge(transients) { $1 } }
+    }
+
+    /// What a child makes of an attribute: its value, or what it added to a counter beside what the
+    /// counter has here by now.
+    private func attribute(_ index: Int, of child: NSManagedObject) -> AttributeValue {
+        let own = child.attributes[index]
+        guard !child.isInserted, let former = child.snapshot?.attributes[index] else {
+            return own
+        }
+        return count(index, own: own, former: former, found: attributes[index]) ?? own
     }
 
     /// Lets those go of the object whom it led to without the child's knowledge: the child, which

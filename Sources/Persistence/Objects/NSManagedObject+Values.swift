@@ -92,7 +92,7 @@ extension NSManagedObject {
         guard let former = (former as AnyObject) as? NSObject,
             let present = (value as AnyObject) as? NSObject
         else { return false }
-        return former.isEqual(present)
+        return former.isEqual(present) && Spelling(former) == Spelling(present)
     }
 
     /// Gives transient attributes the model's default values.

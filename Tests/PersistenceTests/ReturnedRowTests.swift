@@ -144,4 +144,26 @@ import Testing
         let request = NSFetchRequest<Person>(entityName: "Person")
         #expect(try stage.bench.newContext().count(for: request) == 0)
     }
+
+    enum Look: CaseIterable, Sendable { case fetched, allRefreshed, refreshed }
+
+    /// Somebody looked while the row was gone, and merges nothing.
+    @Test(arguments: StoreKind.logging, Look.allCases)
+    func whoFoundItGoneFindsItAgain(_ kind: StoreKind, _ look: Look) throws {
+        let stage = try Stage(kind)
+        stage.writer.performAndWait { stage.writer.delete(stage.ada) }
+        try stage.writer.save()
+        stage.reader.refreshAllObjects()
+        #expect(stage.twin.name == nil && stage.twin.isDeleted)
+        stage.writer.performAndWait { stage.writer.undo() }
+        try stage.writer.save()
+        switch look {
+        case .fetched: _ = try stage.reader.fetch(NSFetchRequest<Person>(entityName: "Person"))
+        case .allRefreshed: stage.reader.refreshAllObjects()
+        case .refreshed: stage.reader.refresh(stage.twin, mergeChanges: true)
+        }
+        #expect(stage.twin.name == "Ada")
+        stage.reader.processPendingChanges()
+        try stage.check(stage.twin)
+    }
 }

@@ -25,12 +25,8 @@ struct RecordKeys: Sendable {
         entityNames = Dictionary(
             entityKeys.map { ($0.value, $0.key) }, uniquingKeysWith: { first, _ in first })
         propertyKeys = Dictionary(
-            layout.entities.map { layout in
-                let properties = layout.entity.properties.map {
-                    ($0.name, $0.userInfo, $0.givenRenamingIdentifier)
-                }
-                return (layout.name, Self.keys(properties))
-            }, uniquingKeysWith: { first, _ in first })
+            layout.entities.map { ($0.name, Self.keys(of: $0.entity)) },
+            uniquingKeysWith: { first, _ in first })
         propertyNames = propertyKeys.mapValues { keys in
             Dictionary(keys.map { ($0.value, $0.key) }, uniquingKeysWith: { first, _ in first })
         }
@@ -62,6 +58,31 @@ struct RecordKeys: Sendable {
     /// The key of a relationship, as the entity that declares it has it.
     func property(_ relationship: NSRelationshipDescription) -> String {
         property(relationship.name, of: relationship.entity.name ?? "")
+    }
+
+    /// The keys of an entity's properties, and of the elements of its composites by their paths.
+    private static func keys(of entity: NSEntityDescription) -> [String: String] {
+        let properties = entity.properties
+        let own = keys(properties.map { ($0.name, $0.userInfo, $0.givenRenamingIdentifier) })
+        return properties.reduce(into: own) { keys, property in
+            guard let composite = property as? NSCompositeAttributeDescription else { return }
+            let key = own[composite.name] ?? composite.name
+            keys.merge(paths(below: composite, composite.name, key)) { $1 }
+        }
+    }
+
+    private static func paths(
+        below composite: NSCompositeAttributeDescription, _ name: String, _ key: String
+    ) -> [String: String] {
+        let elements = composite.elements
+        let own = keys(elements.map { ($0.name, $0.userInfo, $0.givenRenamingIdentifier) })
+        return elements.reduce(into: [:]) { paths, element in
+            let path = "\(name).\(element.name)"
+            let pathKey = "\(key).\(own[element.name] ?? element.name)"
+            paths[path] = pathKey
+            guard let inner = element as? NSCompositeAttributeDescription else { return }
+            paths.merge(self.paths(below: inner, path, pathKey)) { $1 }
+        }
     }
 
     private static func keys(

@@ -46,6 +46,23 @@ struct ModelDigest {
                     + ((property as? NSAttributeDescription).map(facts) ?? [])
                 return told.isEmpty ? nil : line([name, property.name] + told)
             }
+            + entity.properties.flatMap { property in
+                (property as? NSCompositeAttributeDescription).map { elements(of: $0, in: name) }
+                    ?? []
+            }
+    }
+
+    /// What the elements of a composite are called in records, where they are not called so.
+    private func elements(
+        of composite: NSCompositeAttributeDescription, in place: String
+    ) -> [String] {
+        let place = "\(place).\(composite.name)"
+        return composite.elements.flatMap { element -> [String] in
+            let told = names(element.renamingIdentifier, element.userInfo, unlike: element.name)
+            let inner = element as? NSCompositeAttributeDescription
+            return (told.isEmpty ? [] : [line([place, element.name] + told)])
+                + (inner.map { elements(of: $0, in: place) } ?? [])
+        }
     }
 
     private func names(

@@ -31,6 +31,7 @@ extension NSManagedObjectContext {
             case .objects(let members):
                 for member in members {
                     let object = materialize(member.id, member.snapshot)
+                    if object.isFoundGone { _ = lookForReturned(object) }
                     if let snapshot = member.snapshot {
                         refetched?.append(RefetchedObject(object: object, row: snapshot))
                     }
@@ -90,6 +91,9 @@ extension NSManagedObjectContext {
             // What was read last is what the fault is filled with.
             guard object.storedVersion != row.version else { return }
             object.snapshot = store.snapshot(row)
+        } else if object.isFoundGone {
+            // Its row is back.
+            showReturned(object, store.snapshot(row))
         } else if refetched != nil {
             refetched?.append(RefetchedObject(object: object, row: store.snapshot(row)))
         }

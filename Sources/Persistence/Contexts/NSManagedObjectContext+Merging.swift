@@ -121,7 +121,7 @@ extension NSManagedObjectContext {
     ) -> Bool {
         guard let object = registry.object(id), !object.isInserted else { return false }
         guard !object.isDeleted else {
-            if object.state.contains(.foundGone) { return showReturned(object) }
+            if object.state.contains(.foundGone) { return lookForReturned(object) }
             // Left as it is, unless its deletion is taken back.
             object.state.insert(.outdated)
             return false
@@ -147,15 +147,22 @@ extension NSManagedObjectContext {
 
     /// Shows an object again that counted as deleted since its row was gone, where the row is back.
     /// Returns whether it is.
-    private func showReturned(_ object: NSManagedObject) -> Bool {
+    final func lookForReturned(_ object: NSManagedObject) -> Bool {
         guard let found = try? storedSnapshot(of: object) else { return false }
+        showReturned(object, found)
+        return true
+    }
+
+    /// The same with the row that was found.
+    final func showReturned(_ object: NSManagedObject, _ found: ObjectSnapshot) {
         object.state.subtract([.deleted, .inaccessible, .foundGone, .outdated])
+        pending.gone.removeAll { $0 === object.identity }
         object.observing {
             object.turnIntoFault()
             object.snapshot = found
         }
         pending.note(.insertedNow, of: object)
-        return true
+        scheduleProcessing()
     }
 
     /// Hands `ids` on in groups whose rows were read with one question.

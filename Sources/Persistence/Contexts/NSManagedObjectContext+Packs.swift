@@ -82,6 +82,9 @@ extension NSManagedObjectContext {
             // What was read last is what the fault is filled with.
             guard object.storedVersion != row.version else { return }
             object.snapshot = store.snapshot(row)
+        } else if object.isFoundGone {
+            // Its row is back.
+            showReturned(object, store.snapshot(row))
         } else if refetched != nil {
             refetched?.append(RefetchedObject(object: object, row: store.snapshot(row)))
         }

@@ -78,6 +78,7 @@ extension NSManagedObjectContext {
     }
 
     private func reread(_ object: NSManagedObject, mergeChanges flag: Bool) {
+        if flag, object.isFoundGone, lookForReturned(object) { return }
         pending.note(.refreshedNow, of: object)
         guard flag && object.hasChanges else {
             if !flag { dropPostponed(of: object) }

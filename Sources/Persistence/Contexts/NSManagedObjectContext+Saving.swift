@@ -109,8 +109,9 @@ extension NSManagedObjectContext {
 
     private func announce(_ saved: SavedObjects, after event: EventObjects) {
         readAhead.forgetRows()
-        // What the merge policy or the store changed meanwhile.
-        processPendingChanges()
+        // What the merge policy or the store changed meanwhile: nothing that the program did, and
+        // that an undo could take back.
+        postEvent(isUndoable: false)
         registry.unregister(saved.deleted)
         tell(saved.inserted, .savedAsNew)
         tell(saved.updated, .savedAsChanged)

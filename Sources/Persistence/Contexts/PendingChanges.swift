@@ -110,6 +110,9 @@ struct PendingChanges {
 }
 
 extension NSManagedObject {
+    /// Whether it counts as deleted only since its row was gone.
+    final var isFoundGone: Bool { isDeleted && state.contains(.foundGone) }
+
     /// Whether a save has anything to do for the object; one that was never saved and is deleted
     /// has not.
     final var isPending: Bool {

@@ -93,7 +93,7 @@ extension NSManagedObject {
         if let target { join(target) }
         toOnes[slot] = target?.objectID
         guard let inverse = shape.layout.toOnes[slot].inverseRelationship else { return }
-        if let former { related(former)?.unlink(self, from: inverse.name) }
+        if let former { related(former)?.letGo(of: self, by: inverse) }
         target?.link(self, into: inverse.name)
     }
 
@@ -148,7 +148,7 @@ extension NSManagedObject {
 
     /// Takes the other end of a link that `object` made; steals it where there is room for one
     /// only.
-    private func link(_ object: NSManagedObject, into name: String) {
+    final func link(_ object: NSManagedObject, into name: String) {
         if isFault { fire() }
         if isFault { return postpone { $0.link(object, into: name) } }
         switch shape.slot(name) {
@@ -159,7 +159,7 @@ extension NSManagedObject {
             toOnes[slot] = object.objectID
             didChangeValue(forKey: name)
             if let former, let inverse = shape.layout.toOnes[slot].inverseRelationship {
-                related(former)?.unlink(self, from: inverse.name)
+                related(former)?.letGo(of: self, by: inverse)
             }
         case .toMany(let slot):
             guard toManys[slot].mayAdd(object.reference) else { return }
@@ -168,6 +168,13 @@ extension NSManagedObject {
             didChangeValue(forKey: name)
         default: break
         }
+    }
+
+    /// Lets go of `object`, whose link led here. A one-to-one has a link in each row: who was read
+    /// before the link was made finds it in its own, else it would stay there.
+    private func letGo(of object: NSManagedObject, by inverse: NSRelationshipDescription) {
+        if !inverse.isToMany, !object.isInserted { meetRow(of: object, by: inverse.name) }
+        unlink(object, from: inverse.name)
     }
 
     /// Lets go of `object`, without touching its end.

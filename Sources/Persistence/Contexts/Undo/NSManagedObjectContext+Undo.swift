@@ -15,10 +15,15 @@ extension NSManagedObjectContext {
 
     /// Takes an event back; the end of the event that this is registers the way forth again.
     final func takeBack(_ step: UndoStep) {
+        let (returned, kept) = (
+            step.deleted.filter { !owns($0) },
+            step.deleted.filter { owns($0) && !$0.isDeleted }
+        )
         for object in step.deleted { revive(object) }
         revealMembers()
         noteGone(in: step)
         for (object, change) in step.changes where owns(object) { object.takeBack(change) }
+        letEndsAgree(of: returned, or: kept, beside: step.changes.map(\.object))
         for object in step.inserted where owns(object) { withdraw(object) }
         for (object, _) in step.changes where object.isAsStored { object.state.remove(.updated) }
         revealMembers()

@@ -27,6 +27,20 @@ import Testing
         #expect(merge("a\n", "a\nsame", "a\nsame") == "a\nsame")
     }
 
+    /// Lines that only one text has are looked for in no other.
+    @Test func textsThatWereRewrittenInWholeAreMergedAtOnce() {
+        let texts = ["base", "mine", "hers"].map { author in
+            (0..<4_900).map { "\(author) \($0)" }.joined(separator: "\n")
+        }
+        var start = timespec()
+        clock_gettime(CLOCK_THREAD_CPUTIME_ID, &start)
+        let merged = merge(texts[0], texts[1], texts[2])
+        var end = timespec()
+        clock_gettime(CLOCK_THREAD_CPUTIME_ID, &end)
+        #expect(merged == texts[2] + "\n" + texts[1])
+        #expect(end.tv_sec - start.tv_sec < 10)
+    }
+
     @Test func whatOneSideRemovedIsGoneAndWhatTheOtherPutInsideItStays() {
         #expect(
             merge("keep this please", "keep please", "keep this, really, please")?

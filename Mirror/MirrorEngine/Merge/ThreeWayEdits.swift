@@ -10,23 +10,35 @@ struct SequenceEdits<Element: Hashable> {
 
     /// The edits from `base` to `changed`. Unchanged runs of fewer than `runMin` elements between
     /// two edits go with them, so that a rewritten word stays whole.
-    /// Cost: O((n + m) · d), d the number of differences.
+    /// Cost: O((n + m) · d), d the number of differences among elements that both have.
     init(from base: [Element], to changed: [Element], runMin: Int = 1) {
         let head = zip(base, changed).prefix { $0 == $1 }.count
         let tail = zip(base[head...].reversed(), changed[head...].reversed())
             .prefix { $0 == $1 }.count
         let old = Array(base[head..<(base.count - tail)])
         let new = Array(changed[head..<(changed.count - tail)])
-        var removed = Set<Int>()
-        var inserted = Set<Int>()
-        for change in new.difference(from: old) {
-            switch change {
-            case .remove(let offset, _, _): removed.insert(offset)
-            case .insert(let offset, _, _): inserted.insert(offset)
-            }
-        }
+        let (removed, inserted) = Self.differences(from: old, to: new)
         walk(old, new, removed, inserted, from: head)
         join(base, runMin)
+    }
+
+    /// The places of what is removed from one and inserted into the other. What only one of them
+    /// has is told without a search.
+    private static func differences(
+        from old: [Element], to new: [Element]
+    ) -> (removed: Set<Int>, inserted: Set<Int>) {
+        let (former, later) = (Set(old), Set(new))
+        let shared = old.indices.filter { later.contains(old[$0]) }
+        let found = new.indices.filter { former.contains(new[$0]) }
+        var removed = Set(old.indices).subtracting(shared)
+        var inserted = Set(new.indices).subtracting(found)
+        for change in found.map({ new[$0] }).difference(from: shared.map { old[$0] }) {
+            switch change {
+            case .remove(let offset, _, _): removed.insert(shared[offset])
+            case .insert(let offset, _, _): inserted.insert(found[offset])
+            }
+        }
+        return (removed, inserted)
     }
 
     private mutating func walk(

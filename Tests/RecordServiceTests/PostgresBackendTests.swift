@@ -324,7 +324,8 @@ struct PostgresBackendTests {
 
     // MARK: Rings that find no session
 
-    /// Ends the sessions by which services ring, and lets nobody begin another until `body` is done.
+    /// Ends the sessions by which services ring, and lets nobody begin another until `body` is
+    /// done.
     private func withoutBells(_ body: () throws -> Void) throws {
         func admit(_ isOpen: Bool) throws {
             try TestServer.sql(
@@ -332,8 +333,8 @@ struct PostgresBackendTests {
         }
         try admit(false)
         try TestServer.sql(
-            "SELECT pg_terminate_backend(pid, 10000) FROM pg_stat_activity WHERE datname = '\(name)'"
-                + " AND (query LIKE 'LISTEN%' OR query LIKE 'SELECT pg_notify%')",
+            "SELECT pg_terminate_backend(pid, 10000) FROM pg_stat_activity "
+                + "WHERE datname = '\(name)' AND (query LIKE 'LISTEN%' OR query LIKE 'SELECT pg_notify%')",
             at: otherDatabase)
         defer { try? admit(true) }
         try body()

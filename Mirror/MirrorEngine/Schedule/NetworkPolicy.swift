@@ -20,7 +20,8 @@ public struct NetworkPolicy: Hashable, Sendable {
     /// What is done while the scheduler is told that the network is metered.
     public var metered = MeteredUse.all
     /// A round ends once it has moved so many bytes, and a later one goes on; nil for any number.
-    /// What is under way is not cut: the last answer counts whole. Each sends or receives something.
+    /// What is under way is not cut: the last answer counts whole. Each round sends or receives
+    /// something.
     public var bytesPerRoundMax: Int64?
     /// Rounds begin no more once so many bytes were moved since midnight; nil for any number.
     public var bytesPerDayMax: Int64?

@@ -182,7 +182,7 @@ import Testing
         try workshop.edit(library, "insert Tag name=new")
         try workshop.done(["sync", library] + service.settings)
         let running = try ask("restore", backup)
-        #expect(running.status == 1 && running.complaint.contains("diptych serve"))
+        #expect(running.status == 1 && running.complaint.contains("A service (process "))
         service.kill()
         let restored = try ask("restore", backup)
         #expect(restored.status == 0, "\(restored.complaint)")

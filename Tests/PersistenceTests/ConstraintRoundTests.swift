@@ -87,4 +87,49 @@ final class CountingShelf: NSManagedObject {
         #expect(book.value(forKey: "shelf") as? NSManagedObject === shelf)
         #expect(shelf.value(forKey: "count") as? Int == 2)
     }
+
+    /// The row has a value that another context gave it; the save that changes only its members is
+    /// not to pass over it.
+    @Test(arguments: [StoreKind.memory, .sqlite])
+    func whoGotTheValueMeanwhileHoldsItThoughItsMembersChange(_ kind: StoreKind) throws {
+        let bench = try Bench(kind, model: Self.tags())
+        bench.context.mergePolicy = NSMergePolicy.rollback
+        let tags = ["one", nil, "three"].map { code in
+            let tag = NSEntityDescription.insertNewObject(
+                forEntityName: "Tag", into: bench.context)
+            tag.setValue(code, forKey: "code")
+            return tag
+        }
+        try bench.context.save()
+        let other = bench.newContext()
+        try bench.twin(tags[1], in: other).setValue("two", forKey: "code")
+        try other.save()
+
+        tags[0].setValue("two", forKey: "code")
+        tags[1].mutableSetValue(forKey: "peers").add(tags[2])
+        try bench.context.save()
+        let last = bench.newContext()
+        let codes = try tags.map { try bench.twin($0, in: last).value(forKey: "code") as? String }
+        #expect(codes == ["one", "two", "three"])
+        #expect(tags[0].value(forKey: "code") as? String == "one")
+    }
+
+    private static func tags() -> NSManagedObjectModel {
+        let code = NSAttributeDescription()
+        code.name = "code"
+        code.attributeType = .stringAttributeType
+        let tag = NSEntityDescription()
+        tag.name = "Tag"
+        let (peers, others) = (NSRelationshipDescription(), NSRelationshipDescription())
+        for (relationship, name) in [(peers, "peers"), (others, "others")] {
+            relationship.name = name
+            relationship.destinationEntity = tag
+        }
+        (peers.inverseRelationship, others.inverseRelationship) = (others, peers)
+        tag.properties = [code, peers, others]
+        tag.uniquenessConstraints = [["code"]]
+        let model = NSManagedObjectModel()
+        model.entities = [tag]
+        return model
+    }
 }

@@ -334,7 +334,8 @@ struct PostgresBackendTests {
         try admit(false)
         try TestServer.sql(
             "SELECT pg_terminate_backend(pid, 10000) FROM pg_stat_activity "
-                + "WHERE datname = '\(name)' AND (query LIKE 'LISTEN%' OR query LIKE 'SELECT pg_notify%')",
+                + "WHERE datname = '\(name)' "
+                + "AND (query LIKE 'LISTEN%' OR query LIKE 'SELECT pg_notify%')",
             at: otherDatabase)
         defer { try? admit(true) }
         try body()

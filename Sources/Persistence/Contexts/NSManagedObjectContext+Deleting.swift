@@ -36,8 +36,7 @@ extension NSManagedObjectContext {
         }
         object.prepareForDeletion()
         object.state.insert(.deleted)
-        object.state.subtract([.cascaded, .foundGone])
-        object.state.subtract(.told)
+        object.state.subtract([.cascaded, .foundGone, .savedAsNew, .savedAsChanged])
         pending.list(object)
         pending.note(.deletedNow, of: object)
         scheduleProcessing()

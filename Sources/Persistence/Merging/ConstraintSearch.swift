@@ -68,7 +68,8 @@ struct ConstraintSearch {
         return row.toOnes[slot].map { .row($0.target) } ?? .nothing
     }
 
-    /// The stored rows with those values, without those the save itself rewrites or deletes.
+    /// The stored rows with those values, without those that the save itself takes them from, or
+    /// writes them to.
     private func holders(
         of claims: [[Part]: [NSManagedObject]]
     ) throws -> [[Part]: RowID] {
@@ -90,12 +91,26 @@ struct ConstraintSearch {
         query.predicate = .and(parts)
         // The rows of new objects are not there yet, whatever keys were reserved for them.
         let stored = context.pending.objects.lazy.filter { $0.isPending && !$0.isInserted }
-        let rewritten = Set(stored.compactMap { $0.identity?.reservedRow })
+        let written = Dictionary(
+            stored.compactMap { object in (object.identity?.reservedRow).map { ($0, object) } },
+            uniquingKeysWith: { first, _ in first })
         var holders: [[Part]: RowID] = [:]
-        for row in try store.rowStore.rows(matching: query) where !rewritten.contains(row.id) {
+        for row in try store.rowStore.rows(matching: query) {
             guard let own = store.rowStore.layout.entity(row.id.entity) else { continue }
-            holders[names.compactMap { part($0, of: row, own) }] = row.id
+            let key = names.compactMap { part($0, of: row, own) }
+            if let object = written[row.id], !leaves(key, to: object) { continue }
+            holders[key] = row.id
         }
         return holders
+    }
+
+    /// Whether the row of an object that is written has the key afterwards, without its knowledge:
+    /// another context gave it the key since the object was read, and the save changes other
+    /// things.
+    private func leaves(_ key: [Part], to object: NSManagedObject) -> Bool {
+        guard !object.isDeleted, names.compactMap({ part($0, of: object) }) != key else {
+            return false
+        }
+        return !object.changedSlots().contains { names.contains($0.0) }
     }
 }

@@ -63,7 +63,7 @@ final class DataFolder {
     private static func inUse(_ url: URL, by holder: String) -> CommandError {
         CommandError(
             "dataFolderInUse",
-            "Another service\(holder.isEmpty ? "" : " (process \(holder))") works in "
+            "A service\(holder.isEmpty ? "" : " (process \(holder))") works in "
                 + "\(url.path).",
             hint: "Stop that one, or give another folder with --data.")
     }

@@ -39,10 +39,19 @@ struct DeletionLaws {
         let ends = [name] + targets
         let property = EditMemory.Property(recordName: name, name: conflict.property)
         guard ends.allSatisfy({ isPlain($0) }),
-            !memory.authors.mayMeet(property, deletionsOf: ends)
+            !memory.authors.mayMeet(property, deletionsOf: ends), !wasOverwritten(conflict, device)
         else { return nil }
         return "\(device) logged a deletion that met \(conflict.property) of \(name.suffix(6)), "
             + "which nobody else had edited."
+    }
+
+    /// Whether the device wrote its whole object over the property before, though its user edited
+    /// others of it: that is an edit to all who see it.
+    private func wasOverwritten(_ conflict: ConflictEntry, _ device: String) -> Bool {
+        log.entries.contains { other, entry in
+            other == device && entry.rule == MergeRule.overwrite.name && entry.winner == "local"
+                && entry.recordName == conflict.recordName && entry.property == conflict.property
+        }
     }
 
     /// Whether the line tells of a link that came with its object and leads to what is gone.

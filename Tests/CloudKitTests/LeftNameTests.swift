@@ -17,7 +17,7 @@ import Testing
     init() throws {
         service = try LocalService()
         let users = [try service.user("bert").address, try service.user("carla").address]
-        let (strict, loose) = (Self.makeModel(isUnique: true), Self.makeModel(isUnique: false))
+        let (strict, loose) = (TagModel.make(isUnique: true), TagModel.make(isUnique: false))
         anna = try service.container("anna", model: strict) { $0.databaseScope = .public }
         bert = try service.container("bert", of: users[0], model: loose) {
             $0.databaseScope = .public
@@ -25,39 +25,6 @@ import Testing
         carla = try service.container("carla", of: users[1], model: loose) {
             $0.databaseScope = .public
         }
-    }
-
-    /// Tags, each word once, and the notes that have one, or several more.
-    private static func makeModel(isUnique: Bool) -> NSManagedObjectModel {
-        func text(_ name: String) -> NSAttributeDescription {
-            let text = NSAttributeDescription()
-            text.name = name
-            text.attributeType = .stringAttributeType
-            text.isOptional = true
-            return text
-        }
-        func relationship(
-            _ name: String, _ entity: NSEntityDescription, _ count: Int
-        ) -> NSRelationshipDescription {
-            let relationship = NSRelationshipDescription()
-            relationship.name = name
-            relationship.destinationEntity = entity
-            relationship.maxCount = count
-            relationship.isOptional = true
-            return relationship
-        }
-        let (tag, note) = (NSEntityDescription(), NSEntityDescription())
-        (tag.name, note.name) = ("Tag", "Note")
-        let (one, many) = (relationship("tag", tag, 1), relationship("notes", note, 0))
-        let (more, others) = (relationship("more", tag, 0), relationship("others", note, 0))
-        (one.inverseRelationship, many.inverseRelationship) = (many, one)
-        (more.inverseRelationship, others.inverseRelationship) = (others, more)
-        tag.properties = [text("text"), text("color"), many, others]
-        note.properties = [text("text"), one, more]
-        if isUnique { tag.uniquenessConstraints = [["text"]] }
-        let model = NSManagedObjectModel()
-        model.entities = [tag, note]
-        return model
     }
 
     /// A tag, and a note that has it in both ways.
@@ -219,7 +186,7 @@ import Testing
     func theNextUserMay() async throws {
         try make("green", on: carla)
         try await settle()
-        let model = Self.makeModel(isUnique: true)
+        let model = TagModel.make(isUnique: true)
         func tablet(of user: Device) throws -> Device {
             try service.container("tablet", of: user.address, model: model) {
                 $0.databaseScope = .public

@@ -15,37 +15,13 @@ import Testing
     init() throws {
         service = try LocalService()
         let (second, third) = (try service.user("bert").address, try service.user("carla").address)
-        let (model, service) = (Self.makeModel(), service)
+        let (model, service) = (TagModel.make(), service)
         func device(_ name: String, _ address: RecordServiceAddress?) throws -> Device {
             try service.container(name, of: address, model: model) { $0.databaseScope = .public }
         }
         anna = try device("anna", nil)
         bert = try device("bert", second)
         carla = try device("carla", third)
-    }
-
-    /// Tags, each word once, and the notes that have one.
-    private static func makeModel(isUnique: Bool = true) -> NSManagedObjectModel {
-        func text(_ name: String) -> NSAttributeDescription {
-            let text = NSAttributeDescription()
-            text.name = name
-            text.attributeType = .stringAttributeType
-            text.isOptional = true
-            return text
-        }
-        let (tag, note) = (NSEntityDescription(), NSEntityDescription())
-        (tag.name, note.name) = ("Tag", "Note")
-        let (one, many) = (NSRelationshipDescription(), NSRelationshipDescription())
-        (one.name, one.destinationEntity, one.maxCount) = ("tag", tag, 1)
-        (many.name, many.destinationEntity, many.maxCount) = ("notes", note, 0)
-        (one.isOptional, many.isOptional) = (true, true)
-        (one.inverseRelationship, many.inverseRelationship) = (many, one)
-        tag.properties = [text("text"), text("color"), many]
-        note.properties = [text("text"), one]
-        if isUnique { tag.uniquenessConstraints = [["text"]] }
-        let model = NSManagedObjectModel()
-        model.entities = [tag, note]
-        return model
     }
 
     private func make(_ color: String, on device: Device) throws {
@@ -119,7 +95,7 @@ import Testing
     func whoLooksOnIsInSync() async throws {
         // An app that knows of no unique key makes another one.
         let loose = try service.container(
-            "loose", of: bert.address, model: Self.makeModel(isUnique: false)
+            "loose", of: bert.address, model: TagModel.make(isUnique: false)
         ) { $0.databaseScope = .public }
         for (device, color) in [(anna, "red"), (loose, "green")] {
             try make(color, on: device)

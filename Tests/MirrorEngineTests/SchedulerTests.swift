@@ -22,17 +22,18 @@ import Testing
         channel = HoldingChannel(service: service)
     }
 
-    private func session(_ device: Device) -> MirrorSession {
-        MirrorSession(mirrored: device.mirrored, container: "test", channel: channel)
+    private func session(_ mirrored: MirroredStore) -> MirrorSession {
+        MirrorSession(mirrored: mirrored, container: "test", channel: channel)
     }
 
     /// A scheduler that only waits for signals: its sleeps end with it.
     private func scheduler(
-        _ device: Device? = nil, watching: (any RecordChannel)? = nil,
+        of mirrored: MirroredStore? = nil, watching: (any RecordChannel)? = nil,
         sleeper: any Sleeper = Endless()
     ) -> MirrorScheduler {
         MirrorScheduler(
-            session(device ?? self.device), watching: watching, sleeper: sleeper, name: "test",
+            session(mirrored ?? device.mirrored), watching: watching, sleeper: sleeper,
+            name: "test",
             observe: { [events] event in events.withLock { $0.append(event) } })
     }
 
@@ -69,10 +70,7 @@ import Testing
         let model = SampleModel.make()
         let store = try SQLiteRowStore(url: file, model: model, platform: .system)
         let mirrored = try MirroredStore(store: store, platform: .system)
-        let scheduler = MirrorScheduler(
-            MirrorSession(mirrored: mirrored, container: "test", channel: channel),
-            sleeper: Endless(), name: "test",
-            observe: { [events] event in events.withLock { $0.append(event) } })
+        let scheduler = scheduler(of: mirrored)
         scheduler.start()
         try await until { rounds == 1 }
         let foreign = try Device(3, service, model: model, file: file)
@@ -99,10 +97,7 @@ import Testing
         let line = try #require(here.mirrored.conflicts().last)
         let store = try SQLiteRowStore(url: file, model: SampleModel.make(), platform: .system)
         let mirrored = try MirroredStore(store: store, platform: .system)
-        let scheduler = MirrorScheduler(
-            MirrorSession(mirrored: mirrored, container: "test", channel: channel),
-            sleeper: Endless(), name: "test",
-            observe: { [events] event in events.withLock { $0.append(event) } })
+        let scheduler = scheduler(of: mirrored)
         scheduler.start()
         try await until { rounds == 1 }
         try here.mirrored.resolve(conflict: line.id, taking: .remote)
@@ -167,10 +162,7 @@ import Testing
         let file = folder.appendingPathComponent("Store.sqlite")
         let store = try SQLiteRowStore(url: file, model: SampleModel.make(), platform: .system)
         let mirrored = try MirroredStore(store: store, platform: .system)
-        let scheduler = MirrorScheduler(
-            MirrorSession(mirrored: mirrored, container: "test", channel: channel),
-            sleeper: Endless(), name: "test",
-            observe: { [events] event in events.withLock { $0.append(event) } })
+        let scheduler = scheduler(of: mirrored)
         var failures: Int {
             events.withLock { $0.count { if case .failed = $0 { true } else { false } } }
         }
@@ -218,7 +210,7 @@ import Testing
     @Test func aRoundByHandEndsThePatience() async throws {
         channel.refuses = true
         channel.patienceSeconds = 120
-        let session = session(device)
+        let session = session(device.mirrored)
         await #expect(throws: MirrorError.self) { try await session.sync() }
         try #require(try device.mirrored.status()?.retryAt != nil)
         channel.refuses = false
@@ -254,7 +246,7 @@ import Testing
     @Test func aCourseThatWasStoppedTellsOfNoStall() async throws {
         channel.refuses = true
         try device.insert("Note")
-        let session = session(device)
+        let session = session(device.mirrored)
         await #expect(throws: (any Error).self) { try await session.sync() }
         try #require(try device.mirrored.status()?.waitingSince != nil)
         device.clock.advance(seconds: 901)
@@ -345,9 +337,9 @@ import Testing
 
     @Test func roundsRunUntilNothingWaitsOrTheSameThingsDo() async throws {
         try device.insert("Note")
-        #expect(try await session(device).syncUntilQuiescent().isInSync)
+        #expect(try await session(device.mirrored).syncUntilQuiescent().isInSync)
         try device.insert("Cover", ["image": .data(Data(repeating: 1, count: 1_200_000))])
-        #expect(try await session(device).syncUntilQuiescent().isInSync == false)
+        #expect(try await session(device.mirrored).syncUntilQuiescent().isInSync == false)
     }
 
     @Test func ownImportsAreNoSaves() throws {

@@ -63,20 +63,23 @@ struct FormerRowNumbers {
     /// Calls its argument with each insertion whose history stayed in another file, and with what
     /// the row was called then.
     func forEachInsertion(_ body: (UnseenEdit, RowID) throws -> Void) throws {
-        let rows = try connection.rows(
-            "SELECT ZENTITYID, ZENTITYPK, ZFORMERENTITY, ZFORMERKEY, ZTRANSACTION, ZDATE FROM "
-                + "\(Self.table) WHERE ZTRANSACTION NOT NULL ORDER BY Z_PK")
-        for row in rows {
-            let numbers = row.prefix(5).compactMap(\.int64)
-            guard numbers.count == 5 else { continue }
-            let entities = [numbers[0], numbers[2]].map { Int32(truncatingIfNeeded: $0) }
+        try connection.forEachRow(
+            "SELECT ZENTITYID, ZENTITYPK, ZTRANSACTION, ZDATE, ZFORMERENTITY, ZFORMERKEY FROM "
+                + "\(Self.table) WHERE ZTRANSACTION NOT NULL AND ZFORMERKEY NOT NULL "
+                + "ORDER BY Z_PK"
+        ) { row in
             try body(
                 UnseenEdit(
-                    row: RowID(entity: entities[0], key: numbers[1]), property: nil,
-                    transaction: numbers[4],
-                    date: Date(timeIntervalSinceReferenceDate: row[5].double ?? 0), author: nil),
-                RowID(entity: entities[1], key: numbers[3]))
+                    row: Self.row(of: row, at: 0), property: nil, transaction: row.int64(at: 2),
+                    date: Date(timeIntervalSinceReferenceDate: row.double(at: 3)), author: nil),
+                Self.row(of: row, at: 4))
         }
+    }
+
+    private static func row(of statement: Statement, at column: Int) -> RowID {
+        RowID(
+            entity: Int32(truncatingIfNeeded: statement.int64(at: column)),
+            key: statement.int64(at: column + 1))
     }
 
     /// Notes of what came of an inserted row, as `temp.moved` knows it, what the row was called.

@@ -63,7 +63,7 @@ final class StoreCopy {
     /// changed in its file.
     private func takeValues(of store: URL) throws {
         let files = FileManager.default
-        let to = ValueFolders.beside(url)
+        let to = SupportFolder.values(of: url)
         for from in ValueFolders.all(of: store) where files.fileExists(atPath: from.path) {
             try files.createDirectory(at: to, withIntermediateDirectories: true)
             for name in try files.contentsOfDirectory(atPath: from.path) {

@@ -10,10 +10,10 @@ struct StoryStage {
 
     /// Plays a story and removes what was made for it. Throws what stores and service throw.
     func play(_ story: Story, rule: String?) throws -> StoryReport {
-        let folder = Self.folder()
-        defer { try? FileManager.default.removeItem(at: folder) }
+        let folder = PassingFolder("story")
+        defer { folder.remove() }
         guard let service else {
-            return try StoryRun(story, rule: rule, folder: folder).play()
+            return try StoryRun(story, rule: rule, folder: folder.url).play()
         }
         let zone = "story-\(UUID().uuidString)"
         let wires = StoryWires(service)
@@ -24,12 +24,9 @@ struct StoryStage {
         let destination = StoryDestination(
             container: service.place, zone: zone, send: { try wires.send($0, as: $1) },
             wait: { Thread.sleep(forTimeInterval: min($0, 60)) })
-        return try StoryRun(story, rule: rule, folder: folder, destination: destination).play()
-    }
-
-    static func folder() -> URL {
-        FileManager.default.temporaryDirectory
-            .appendingPathComponent("diptych-story-\(UUID().uuidString)", isDirectory: true)
+        return try StoryRun(
+            story, rule: rule, folder: folder.url, destination: destination
+        ).play()
     }
 }
 

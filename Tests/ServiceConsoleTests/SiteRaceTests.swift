@@ -63,6 +63,25 @@ import Testing
         #expect(printed == "true false\n")
     }
 
+    /// By the page's button, and by the browser's.
+    @Test func theWayBackFromARecordLeadsToItsList() throws {
+        let printed = try SitePage.printed(
+            by: Self.records + """
+                await send("Database", { owner: "_z" });
+                await opened("_z", "notes");
+                await send("Query", {});
+                await answer("records/query", { records: [note("first")] });
+                console.log(main.text.includes("1 record"), main.text.includes("1 records"));
+                for (const way of [() => press("Back"), () => history.back()]) {
+                    await press("first");
+                    console.log(main.text.includes("Delete"), main.text.includes("1 record"));
+                    await way();
+                    console.log(main.text.includes("Delete"), main.text.includes("1 record"));
+                }
+                """)
+        #expect(printed == "true false\n" + String(repeating: "true false\nfalse true\n", count: 2))
+    }
+
     @Test func aRefusedQueryLeavesNoFormerAnswer() throws {
         let printed = try SitePage.printed(
             by: Self.records + """

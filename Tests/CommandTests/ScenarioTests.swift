@@ -21,6 +21,8 @@ import Testing
         #expect(run.output.contains("expect n.title is \"Oat milk\"\n      · holds"))
         #expect(run.output.contains("Ben logged n.title"))
         #expect(run.output.contains("holds, "))
+        let spaced = try workshop.done(["scenario", "new", workshop.path("a b.story")])
+        #expect(spaced.output.contains("scenario run '\(workshop.path("a b.story"))'"))
         let again = try workshop.run("scenario", "new", file, "--json")
         #expect(again.status == 1 && again.errorCode == "cannotWrite")
         #expect(

@@ -80,7 +80,8 @@ struct Scenario: Verb {
         if console.isJSON {
             console.emit(["story": .string(url.path)])
         } else {
-            console.note("Wrote \(files[0]); play it: diptych scenario run \(files[0])")
+            console.note(
+                "Wrote \(files[0]); play it: diptych scenario run \(ShellWord.file(files[0]))")
         }
     }
 

@@ -82,6 +82,22 @@ import Testing
         #expect(printed == "true false\n" + String(repeating: "true false\nfalse true\n", count: 2))
     }
 
+    /// Its looks would wipe what the next view tells.
+    @Test func anOverviewThatWasLeftLooksNoMore() throws {
+        let printed = try SitePage.printed(
+            by: """
+                globalThis.setInterval = () => console.log("looks again");
+                const { overview } = await import("./overview.js");
+                let isShown = true;
+                const shown = overview(main, { ...context, isShown: () => isShown });
+                isShown = false;
+                await answer("/status", {});
+                await shown;
+                console.log("left");
+                """)
+        #expect(printed == "left\n")
+    }
+
     @Test func aRefusedQueryLeavesNoFormerAnswer() throws {
         let printed = try SitePage.printed(
             by: Self.records + """

@@ -117,6 +117,23 @@ import Testing
         #expect(refused.status == 1 && refused.complaint.contains("without --service"))
     }
 
+    @Test func anInterruptedStoryLeavesNoZoneElsewhere() throws {
+        let workshop = try Workshop()
+        let service = try workshop.service()
+        func zones() throws -> Int {
+            let words = ["service", "status", "--json", "--data", service.text("dataFolder")]
+            return try workshop.done(words).lines.reduce(0) { $0 + ($1["zones"] as? Int ?? 0) }
+        }
+        let before = try zones()
+        let rounds = (0..<2_000).map { "Ann sets n.title to \"\($0)\"\neveryone settles\n" }
+        let file = try workshop.write(Self.story + rounds.joined(), to: "long.story")
+        let run = try workshop.start(["scenario", "run", file] + service.settings)
+        try until { try zones() > before || !run.isRunning }
+        run.send(SIGINT)
+        #expect(run.wait() == 130, "\(run.complaint)")
+        #expect(try zones() == before)
+    }
+
     @Test(arguments: [
         ["scenario", "new", "made.story"], ["model", "convert", "MODEL", "made.momd"],
         ["model", "convert", "MODEL", "made.xcdatamodeld"],

@@ -7,6 +7,9 @@ internal import RecordWire
 /// Where stories are played: a folder of the moment, and a service in this process or elsewhere.
 struct StoryStage {
     let service: ServiceChannel?
+    /// Says that nobody waits for the story any more: a service elsewhere is asked for nothing then
+    /// but to delete its zone.
+    let stop: CancelFlag
 
     /// Plays a story and removes what was made for it. Throws what stores and service throw.
     func play(_ story: Story, rule: String?) throws -> StoryReport {
@@ -22,8 +25,14 @@ struct StoryStage {
                 .modifyZones([ZoneOperation(.delete, ZoneID(zoneName: zone))]), as: "owner")
         }
         let destination = StoryDestination(
-            container: service.place, zone: zone, send: { try wires.send($0, as: $1) },
-            wait: { Thread.sleep(forTimeInterval: min($0, 60)) })
+            container: service.place, zone: zone,
+            send: { [stop] in
+                guard !stop.isCancelled else { throw CancellationError() }
+                return try wires.send($0, as: $1)
+            },
+            wait: { [stop] in
+                if !stop.isCancelled { Thread.sleep(forTimeInterval: min($0, 60)) }
+            })
         return try StoryRun(
             story, rule: rule, folder: folder.url, destination: destination
         ).play()

@@ -10,6 +10,7 @@ public struct ChannelConfiguration: Sendable {
     /// PEM file of the authorities to trust, and no others; nil for those of the system.
     public var authorityFile: URL?
     public var connectSeconds = 15.0
+    /// `.infinity`: as long as it takes, as for the other two.
     public var totalSeconds = 300.0
     /// A transfer that moves nothing for so long is given up.
     public var stallSeconds = 30.0

@@ -43,9 +43,4 @@ package struct PostgresAddress: Sendable, Hashable, CustomStringConvertible {
             + [place, words["dbname"] ?? words["service"] ?? ""]
             .filter { !$0.isEmpty }.joined(separator: "/")
     }
-
-    /// Whether the text is meant as an address, so that it is no path.
-    package static func isURI(_ text: String) -> Bool {
-        text.hasPrefix("postgresql://") || text.hasPrefix("postgres://")
-    }
 }

@@ -76,9 +76,6 @@ package final class PostgresConnection {
 
     package var isUsable: Bool { PQstatus(handle) == CONNECTION_OK && fault?.isLost != true }
 
-    /// The number of the server's process for this session.
-    package var serverProcess: Int32 { PQbackendPID(handle) }
-
     // MARK: Statements
 
     /// Queues a statement. What goes wrong with it is thrown by whoever waits next.

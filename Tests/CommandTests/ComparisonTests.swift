@@ -326,7 +326,16 @@ import Testing
         let plain = try workshop.library("plain.sqlite")
         try workshop.edit(plain, "insert Book title=Emma")
         #expect(try workshop.done(["trace", plain, "Book/p1"]).output.contains("never synced"))
-        let run = try workshop.run("trace", phone, "nobody", "--json")
-        #expect(run.status == 1 && run.errorCode == "notFound")
+        let plainID = try workshop.sql(plain, "select Z_UUID from Z_METADATA")
+        try workshop.done(["trace", plain, "x-coredata://\(plainID)/Book/p1"])
+        try workshop.edit(plain, "delete Book[TRUEPREDICATE]")
+        let gone = try workshop.done(["trace", plain, "Book/p1"]).output
+        #expect(gone.contains("is not here") && gone.contains("deleted"))
+        for word in ["nobody", "Book/p999", "x-coredata://\(plainID)/Book/p1"] {
+            let run = try workshop.run("trace", phone, word, "--json")
+            #expect(run.status == 1 && run.errorCode == "notFound", "\(word)")
+        }
+        let other = ["--object", "x-coredata://\(plainID)/Book/p1", "--json"]
+        #expect(try workshop.run(["history", phone] + other).errorCode == "notFound")
     }
 }

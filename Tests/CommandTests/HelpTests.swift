@@ -1,6 +1,8 @@
 import Foundation
 import Testing
 
+@testable import diptych
+
 /// What the command says about itself, and about words it does not know.
 @Suite struct HelpTests {
     static let verbs = [
@@ -31,6 +33,32 @@ import Testing
         let bare = try workshop.run([])
         #expect(bare.status == 2)
         #expect(bare.output.isEmpty)
+    }
+
+    @Test func optionsMayStandBeforeTheVerbThatTheHelpIsAbout() throws {
+        let workshop = try Workshop()
+        for words in [["help", "--json", "sync"], ["help", "sync", "--json"]] {
+            #expect(try workshop.done(words).json["name"] as? String == "sync")
+        }
+        #expect(try workshop.done(["help", "--json"]).json["verbs"] is [Any])
+    }
+
+    @Test func nothingIsMeantByAWordThatIsLongerThanAnyOther() {
+        let names = VerbTable.manuals.map(\.name)
+        #expect(Spelling.nearest(to: "sinc", among: names) == "sync")
+        #expect(Spelling.nearest(to: "simulateeee", among: names) == "simulate")
+        let long = String(repeating: "a", count: 10_000)
+        let close = String(repeating: "a", count: 9_999)
+        #expect(Spelling.nearest(to: long, among: names + [close]) == close)
+        #expect(Spelling.nearest(to: long, among: names) == nil)
+    }
+
+    @Test func aSettingIsMissedWhereItCanBe() throws {
+        let workshop = try Workshop()
+        let store = try workshop.library()
+        #expect(try workshop.run("sync", store).complaint.contains("diptych.conf beside the store"))
+        let run = try workshop.run("sign-in")
+        #expect(run.complaint.contains("diptych.conf in XDG_CONFIG_HOME"))
     }
 
     @Test func itTellsItsVersion() throws {

@@ -120,6 +120,8 @@ import Testing
         (#"{"entity":"Book","values":{"title":["a"]}}"#, "title"),
         (#"{"entity":"Book","values":{"title":{"a":1}}}"#, "title"),
         (#"{"entity":"Tag","values":{"name":"\ud800"}}"#, "half a character"),
+        (#"{"entity":"Tag","values":{"name":"\u+041"}}"#, "four digits"),
+        (#"{"entity":"Tag","values":{"name":"\u-000"}}"#, "four digits"),
         (#"{"entity":"Tag","values":{"name":"a"}} {}"#, "behind the object"),
         (#"{"entity":"Tag","values":{"name":"a"}"#, "too soon"),
         (#"{"entity":"Tag","values":{"name":"a"#, "not closed"),

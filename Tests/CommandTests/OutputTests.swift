@@ -18,6 +18,31 @@ import Testing
         }
     }
 
+    /// As another program on the same terminal or pipe may have set it.
+    @Test func aDescriptorThatDoesNotWaitIsWaitedFor() throws {
+        var ends: [Int32] = [-1, -1]
+        #expect(pipe(&ends) == 0)
+        let (reading, writing) = (ends[0], ends[1])
+        _ = fcntl(writing, F_SETFL, O_NONBLOCK)
+        let text = (0..<1_000_000).map { UInt8(truncatingIfNeeded: $0) }
+        let writer = Thread {
+            let failure = text.withUnsafeBytes { StandardStream.write($0, to: writing) }
+            #expect(failure == nil)
+            close(writing)
+        }
+        writer.start()
+        var read: [UInt8] = []
+        var block = [UInt8](repeating: 0, count: 4_096)
+        while case let count = Foundation.read(reading, &block, block.count), count > 0 {
+            read += block.prefix(count)
+        }
+        close(reading)
+        #expect(read == text)
+        let closed = [UInt8](repeating: 0, count: 1)
+            .withUnsafeBytes { StandardStream.write($0, to: -1) }
+        #expect(closed == EBADF)
+    }
+
     @Test func widthsAreColumns() {
         let widths = [
             ("abc", 3), ("漢字", 4), ("e\u{301}", 1), ("한글", 4), ("ｱ", 1), ("Ａ", 2), ("😀", 2),

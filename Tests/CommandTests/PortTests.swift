@@ -95,6 +95,28 @@ import Testing
         #expect(left[1].what == "@objc(OldName) class Person: name the class Person in the model")
     }
 
+    @Test func whatIsNestedDeeperThanAnybodyWritesIsPassedOver() {
+        let deep = String(repeating: "\"\\(", count: 50_000)
+        #expect(port(deep).text == deep)
+        let open = String(repeating: "\"\\(a + ", count: 8)
+        let close = String(repeating: ")\"", count: 8)
+        let nested = port("let x = \(open)#keyPath(A.b)\(close)\n@objc class C {}")
+        #expect(nested.text == "let x = \(open)\"b\"\(close)\nclass C {}")
+    }
+
+    @Test func aLinkAndTheRightsOfAFileStay() throws {
+        let workshop = try Workshop()
+        let file = try workshop.write("@objc class A {}\n", to: "A.swift", mode: 0o750)
+        let link = workshop.path("Link.swift")
+        try FileManager.default.createSymbolicLink(
+            atPath: link, withDestinationPath: "A.swift")
+        try workshop.done(["model", "port", link])
+        #expect(try String(contentsOfFile: file, encoding: .utf8) == "class A {}\n")
+        let facts = try FileManager.default.attributesOfItem(atPath: file)
+        #expect((facts[.posixPermissions] as? NSNumber)?.intValue == 0o750)
+        #expect(try FileManager.default.destinationOfSymbolicLink(atPath: link) == "A.swift")
+    }
+
     @Test func filesAreWrittenOnceAndOnlyWhereTheyChange() throws {
         let workshop = try Workshop()
         let folder = workshop.folder.appendingPathComponent("App")

@@ -21,6 +21,8 @@ import Testing
         #expect(run.output.contains("expect n.title is \"Oat milk\"\n      · holds"))
         #expect(run.output.contains("Ben logged n.title"))
         #expect(run.output.contains("holds, "))
+        let spaced = try workshop.done(["scenario", "new", workshop.path("a b.story")])
+        #expect(spaced.output.contains("scenario run '\(workshop.path("a b.story"))'"))
         let again = try workshop.run("scenario", "new", file, "--json")
         #expect(again.status == 1 && again.errorCode == "cannotWrite")
         #expect(
@@ -113,6 +115,23 @@ import Testing
         let lost = try workshop.write(Self.story + "the service is lost\n", to: "lost.story")
         let refused = try workshop.run(["scenario", "run", lost] + service.settings)
         #expect(refused.status == 1 && refused.complaint.contains("without --service"))
+    }
+
+    @Test func anInterruptedStoryLeavesNoZoneElsewhere() throws {
+        let workshop = try Workshop()
+        let service = try workshop.service()
+        func zones() throws -> Int {
+            let words = ["service", "status", "--json", "--data", service.text("dataFolder")]
+            return try workshop.done(words).lines.reduce(0) { $0 + ($1["zones"] as? Int ?? 0) }
+        }
+        let before = try zones()
+        let rounds = (0..<2_000).map { "Ann sets n.title to \"\($0)\"\neveryone settles\n" }
+        let file = try workshop.write(Self.story + rounds.joined(), to: "long.story")
+        let run = try workshop.start(["scenario", "run", file] + service.settings)
+        try until { try zones() > before || !run.isRunning }
+        run.send(SIGINT)
+        #expect(run.wait() == 130, "\(run.complaint)")
+        #expect(try zones() == before)
     }
 
     @Test(arguments: [

@@ -54,6 +54,33 @@ import Testing
         #expect(rows == "0" || rows == "4000")
     }
 
+    /// A copy of the store that is compared, and the stores of stories.
+    @Test(arguments: [SIGINT, SIGTERM]) func nothingOfTheMomentStays(signal: Int32) throws {
+        let workshop = try Workshop()
+        let service = try workshop.service()
+        let library = try workshop.library()
+        try workshop.done(["sync", library] + service.settings)
+        let folder = workshop.folder.appendingPathComponent("moment")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        workshop.environment["TMPDIR"] = folder.path
+        // Somebody who never answers.
+        service.child.send(SIGSTOP)
+        defer { service.child.send(SIGCONT) }
+        for words in [
+            ["verify", library] + service.settings,
+            ["simulate", "--model", Workshop.model, "--seeds", "100000"],
+        ] {
+            let run = try workshop.start(words)
+            func left() -> [String] {
+                (try? FileManager.default.contentsOfDirectory(atPath: folder.path)) ?? []
+            }
+            try until { !left().isEmpty || !run.isRunning }
+            run.send(signal)
+            #expect(run.wait() == 128 + signal, "\(run.complaint)")
+            #expect(left().isEmpty, "\(words[0])")
+        }
+    }
+
     private static let books = 100_000
 
     /// A library of many books, and an empty folder beside it.

@@ -17,6 +17,15 @@ import Testing
         #expect(run.json["firstSeed"] as? Int == 9)
     }
 
+    /// Before the stories, which may take hours.
+    @Test func aPlaceForTheStoryThatIsNoneIsRefused() throws {
+        let workshop = try Workshop()
+        let run = try workshop.run(
+            "simulate", "--model", Workshop.model, "--seeds", "1", "--ops", "1", "--json", "--out",
+            workshop.path("nowhere/a.story"))
+        #expect(run.status == 1 && run.errorCode == "noFolder" && run.output.isEmpty)
+    }
+
     @Test func whatCannotBeMeantIsRefused() throws {
         let workshop = try Workshop()
         #expect(try workshop.run("simulate", "--seeds", "2").status == 2)

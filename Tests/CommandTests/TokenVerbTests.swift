@@ -2,6 +2,8 @@ import Foundation
 import SQLiteDriver
 import Testing
 
+@testable import diptych
+
 /// Tokens that end, pages of other addresses, and schemas of models: what operators set up.
 @Suite struct TokenVerbTests {
     private let workshop: Workshop
@@ -24,6 +26,20 @@ import Testing
                 "service", "tokens", "--data", data, "--issue", "owner", "--container",
                 service.text("container"), "--token-file", workshop.path(name),
             ] + words)
+    }
+
+    /// Their texts would be nowhere, and they would be good.
+    @Test func noTokensAreMadeForAFileThatCannotBe() throws {
+        let before = try ask("tokens", "--json").lines.count
+        let words = ["--token-file", "/proc/ann.tokens", "--data", data]
+        for deed in [
+            ["--issue", "owner", "--container", service.text("container")],
+            ["--administrator", "root"],
+        ] {
+            let run = try workshop.run(["service", "tokens", "--json"] + deed + words)
+            #expect(run.status == 1 && run.errorCode == "cannotWrite")
+        }
+        #expect(try ask("tokens", "--json").lines.count == before)
     }
 
     private func days(_ label: String) throws -> Double? {
@@ -109,6 +125,16 @@ import Testing
         try issued.write(toFile: file, atomically: true, encoding: .utf8)
         let late = try renew()
         #expect(late.status == 1 && late.complaint.contains("AUTHENTICATION_REQUIRED"))
+    }
+
+    @Test(arguments: [Int.min, -5, 0, 5, .max]) func aServiceIsAskedNowAndThen(seconds: Int) {
+        let codes = SignIn.Codes(
+            deviceCode: "d", userCode: "ABCD-EFGH", path: "/console", expiresInSeconds: seconds,
+            intervalSeconds: seconds
+        ).bounded
+        #expect((1...3_600).contains(codes.intervalSeconds))
+        #expect((0...86_400).contains(codes.expiresInSeconds))
+        #expect(seconds != 5 || codes.intervalSeconds == 5 && codes.expiresInSeconds == 5)
     }
 
     @Test func aSignInOutlivesALostRequest() throws {

@@ -16,6 +16,28 @@ import Testing
         return library
     }
 
+    /// Spaces around a value and quotes around all of it are the file's own.
+    @Test func aValueIsReadBackAsItWasKept() throws {
+        let workshop = try Workshop()
+        let service = try workshop.service()
+        let library = try workshop.library()
+        let words = [
+            "--service", service.text("url"), "--container", service.text("container"),
+            "--ca-file", service.text("caFile"), "--remember",
+        ]
+        for name in ["my tokens ", "a = \"b\""] {
+            let tokens = workshop.path(name)
+            try FileManager.default.copyItem(atPath: service.text("tokenFile"), toPath: tokens)
+            try workshop.done(["sync", library, "--token-file", tokens] + words)
+            try workshop.done(["sync", library])
+        }
+        let tokens = workshop.path("two\nlines")
+        try FileManager.default.copyItem(atPath: service.text("tokenFile"), toPath: tokens)
+        let run = try workshop.run(["sync", library, "--token-file", tokens, "--json"] + words)
+        #expect(run.status == 1 && run.errorCode == "cannotWrite")
+        try workshop.done(["sync", library])
+    }
+
     @Test func aStrangersFileGetsNoTokens() throws {
         let workshop = try Workshop()
         let service = try workshop.service()

@@ -1,6 +1,8 @@
 import Foundation
 import Testing
 
+@testable import diptych
+
 /// `diptych sync --watch`: a store that is kept in sync all the time.
 @Suite struct WatchTests {
     private let workshop: Workshop
@@ -201,7 +203,18 @@ import Testing
         #expect(typed.status == 2 && typed.complaint.contains("passphrase-file"))
     }
 
+    /// As systemd reads it: with its own escapes, variables and specifiers.
+    @Test func aUnitNamesTheStoreWhateverItIsCalled() {
+        let odd = "/a b\tc\u{200F}é/$x%y\"\\.sqlite"
+        #expect(
+            UnitFile.quoted(odd) == #""/a b\x09c\xe2\x80\x8fé/$$x%%y\"\\.sqlite""#)
+    }
+
     @Test func optionsThatMeanNothingAreRefused() throws {
+        for words in [["--log", "a.log"], ["--log-bytes", "2048"], ["--log-files", "2"]] {
+            let run = try workshop.run(["sync", desk, "--json"] + words + service.settings)
+            #expect(run.status == 2 && run.errorCode == "usage")
+        }
         #expect(try workshop.run(["sync", desk, "--install"] + service.settings).status == 2)
         for words in [
             ["--interval", "0"], ["--interval", "soon"], ["--max-rate", "0"],

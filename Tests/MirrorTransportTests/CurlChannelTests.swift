@@ -115,6 +115,15 @@ private let me = RecordResponse.caller(CallerReply(userRecordName: "_me"))
         #expect(try code("HTTP/1.1 400 Bad Request\r\n\r\n") == .tlsFailed)
     }
 
+    @Test(arguments: [Double.infinity, 1e300, .nan])
+    func aTimeWithoutAnEndIsWaitedFor(seconds: Double) throws {
+        let server = try ScriptedServer { try Self.echo($0) }
+        let channel = try server.channel {
+            ($0.connectSeconds, $0.totalSeconds, $0.stallSeconds) = (seconds, seconds, seconds)
+        }
+        #expect(try channel.sendBlocking(.caller) == me)
+    }
+
     @Test func aServiceThatTakesTooLongIsGivenUp() throws {
         let server = try ScriptedServer { request in
             usleep(1_500_000)

@@ -127,6 +127,23 @@ import Testing
         }
     }
 
+    /// One that was made beside the other would be good, and known to nobody.
+    @Test func aRefusalLeavesNoTokenBehind() throws {
+        let fixture = try ConsoleFixture()
+        let session = try fixture.signIn(fixture.administrator.secret)
+        let before = try fixture.service.accounts.tokens().count
+        let anna = fixture.anna.userRecordName
+        let container = ConsoleFixture.container
+        for (user, container, days) in [
+            ("_nobody", container, 1), (anna, "iCloud.nowhere", 1), (anna, container, -5),
+        ] {
+            let wish =
+                #"{"user":"\#(user)","container":"\#(container)","label":"x","days":\#(days)}"#
+            #expect(try session.send("POST", "tokens", wish).status != 200)
+        }
+        #expect(try fixture.service.accounts.tokens().count == before)
+    }
+
     @Test func anAdministratorsTokenOpensNoDatabase() throws {
         let fixture = try ConsoleFixture()
         let api = try fixture.service.accounts.issueAPIToken(

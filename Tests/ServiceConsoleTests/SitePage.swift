@@ -46,6 +46,18 @@ enum SitePage {
             body, createElement: (name) => new Element(name), getElementById: () => notice,
             querySelectorAll: () => [],
         };
+        globalThis.window = new Element("window");
+        window.removeEventListener = (name) => delete window.listeners[name];
+        // Ways back: what was pushed is there to go back from.
+        let pushed = 0;
+        globalThis.history = {
+            pushState: () => { pushed += 1; },
+            back: () => {
+                if (pushed === 0) throw new Error("the view is left");
+                pushed -= 1;
+                window.listeners.popstate?.({});
+            },
+        };
         globalThis.FormData = class {
             constructor(form) { this.form = form; }
             get(name) { return this.form.elements[name].value; }

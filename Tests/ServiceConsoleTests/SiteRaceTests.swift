@@ -63,6 +63,41 @@ import Testing
         #expect(printed == "true false\n")
     }
 
+    /// By the page's button, and by the browser's.
+    @Test func theWayBackFromARecordLeadsToItsList() throws {
+        let printed = try SitePage.printed(
+            by: Self.records + """
+                await send("Database", { owner: "_z" });
+                await opened("_z", "notes");
+                await send("Query", {});
+                await answer("records/query", { records: [note("first")] });
+                console.log(main.text.includes("1 record"), main.text.includes("1 records"));
+                for (const way of [() => press("Back"), () => history.back()]) {
+                    await press("first");
+                    console.log(main.text.includes("Delete"), main.text.includes("1 record"));
+                    await way();
+                    console.log(main.text.includes("Delete"), main.text.includes("1 record"));
+                }
+                """)
+        #expect(printed == "true false\n" + String(repeating: "true false\nfalse true\n", count: 2))
+    }
+
+    /// Its looks would wipe what the next view tells.
+    @Test func anOverviewThatWasLeftLooksNoMore() throws {
+        let printed = try SitePage.printed(
+            by: """
+                globalThis.setInterval = () => console.log("looks again");
+                const { overview } = await import("./overview.js");
+                let isShown = true;
+                const shown = overview(main, { ...context, isShown: () => isShown });
+                isShown = false;
+                await answer("/status", {});
+                await shown;
+                console.log("left");
+                """)
+        #expect(printed == "left\n")
+    }
+
     @Test func aRefusedQueryLeavesNoFormerAnswer() throws {
         let printed = try SitePage.printed(
             by: Self.records + """

@@ -16,9 +16,7 @@ struct AssetFolder: Sendable {
                 .appendingPathComponent("diptych-assets-\(word)")
             return
         }
-        let name = store.deletingPathExtension().lastPathComponent
-        url = store.deletingLastPathComponent()
-            .appendingPathComponent(".\(name)_SUPPORT", isDirectory: true)
+        url = SupportFolder.beside(store)
             .appendingPathComponent("DiptychAssets", isDirectory: true)
     }
 

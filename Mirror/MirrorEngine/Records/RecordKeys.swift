@@ -7,9 +7,9 @@ internal import Stores
 /// The key is the renaming identifier, which keeps the first name, or what the userInfo says under
 /// `MirrorName`; without either it is the name. Where a name was given up by one and taken by
 /// another, the newcomer gets underscores after its own.
-struct RecordKeys: Sendable {
+package struct RecordKeys: Sendable {
     /// The key in the userInfo of an entity or a property that names it in records.
-    static let userInfoKey = "MirrorName"
+    package static let userInfoKey = "MirrorName"
 
     private let entityKeys: [String: String]
     private let entityNames: [String: String]

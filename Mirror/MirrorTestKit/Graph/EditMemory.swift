@@ -142,8 +142,6 @@ struct KeyMemory {
 
     mutating func took(_ name: String, _ key: Key) { holders[key, default: []].insert(name) }
     mutating func spoil(_ key: Key) { spoiled.insert(key) }
-    /// The most objects that were made with one key.
-    var longestChain: Int { makers.values.map(\.count).max() ?? 0 }
 }
 
 /// Where members were put in ordered lists.

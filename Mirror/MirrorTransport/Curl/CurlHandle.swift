@@ -96,10 +96,10 @@ package final class CurlHandle {
             (CURLOPT_TCP_KEEPALIVE, 1),
             // A proxy's answer to CONNECT is none of the service's.
             (CURLOPT_SUPPRESS_CONNECT_HEADERS, 1),
-            (CURLOPT_CONNECTTIMEOUT_MS, Int(limits.connectSeconds * 1_000)),
-            (CURLOPT_TIMEOUT_MS, Int(limits.totalSeconds * 1_000)),
+            (CURLOPT_CONNECTTIMEOUT_MS, Self.whole(limits.connectSeconds * 1_000)),
+            (CURLOPT_TIMEOUT_MS, Self.whole(limits.totalSeconds * 1_000)),
             (CURLOPT_LOW_SPEED_LIMIT, 1),
-            (CURLOPT_LOW_SPEED_TIME, Int(limits.stallSeconds.rounded(.up))),
+            (CURLOPT_LOW_SPEED_TIME, Self.whole(limits.stallSeconds.rounded(.up))),
             // Authorities are read anew for each connection: their file may have been replaced.
             (CURLOPT_CA_CACHE_TIMEOUT, 0),
         ]
@@ -115,6 +115,11 @@ package final class CurlHandle {
             diptych_curl_set_offset(pointer, CURLOPT_MAX_SEND_SPEED_LARGE, curl_off_t(rate))
             diptych_curl_set_offset(pointer, CURLOPT_MAX_RECV_SPEED_LARGE, curl_off_t(rate))
         }
+    }
+
+    /// What libcurl takes for a time. One without an end is 0 there.
+    private static func whole(_ time: Double) -> Int {
+        time.isFinite ? Int(min(max(time, 0), Double(Int32.max))) : 0
     }
 
     /// libcurl copies texts, so they need not outlive the call.

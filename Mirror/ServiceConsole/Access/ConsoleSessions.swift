@@ -114,9 +114,8 @@ final class ConsoleSessions: Sendable {
             sessions.withLock { $0.remove(key) }
             throw Self.signedOut
         }
-        guard request.method == "GET" || request.method == "HEAD" else {
+        if request.method != "GET", request.method != "HEAD" {
             try checkOrigin(of: request, found)
-            return found
         }
         return found
     }

@@ -106,11 +106,17 @@ final class DeviceSignIns: Sendable {
         _ = try wish(typed, guesser: guesser)
         if user != nil { try approvals.check(guesser) }
         let code = Self.plain(typed)
-        pending.withLock { pending in
-            guard let key = pending.first(where: { $0.value.userCode == code })?.key else { return }
-            if user != nil { approvals.note(guesser) }
+        let isSettled = pending.withLock { pending in
+            // Somebody else may have been faster.
+            let waiting = pending.filter { $0.value.outcome == .waiting }
+            guard let key = waiting.first(where: { $0.value.userCode == code })?.key else {
+                return false
+            }
             pending[key]?.outcome = user.map { .approved(user: $0) } ?? .refused
+            return true
         }
+        guard isSettled else { throw Self.unknown }
+        if user != nil { approvals.note(guesser) }
     }
 
     /// Makes of what became of a device what it is told; once that is settled, it is told once.

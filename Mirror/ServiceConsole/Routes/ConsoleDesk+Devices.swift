@@ -45,18 +45,10 @@ extension ConsoleDesk {
     private func tokens(
         of device: DeviceSignIns.Wish, for user: String
     ) throws(RecordError) -> DeviceOutcome {
-        let accounts = service.accounts
-        let api = try accounts.issueAPIToken(container: device.container, label: device.label)
-        do throws(RecordError) {
-            let own = try accounts.issueUserToken(
-                userRecordName: user, label: device.label,
-                days: service.limits.retention.userTokenDays)
-            return DeviceOutcome(state: "approved", api: api.secret, user: own.secret)
-        } catch {
-            // The device hears of neither, and may ask again.
-            try? accounts.revoke(tokenID: api.description.id)
-            throw error
-        }
+        let made = try service.accounts.issueDeviceTokens(
+            container: device.container, userRecordName: user, label: device.label,
+            days: service.limits.retention.userTokenDays)
+        return DeviceOutcome(state: "approved", api: made.api.secret, user: made.user.secret)
     }
 
     /// Tells who is to decide what the device calls itself.

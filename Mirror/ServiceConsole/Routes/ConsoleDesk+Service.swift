@@ -53,12 +53,11 @@ extension ConsoleDesk {
         guard let container = wish.container else {
             throw RecordError(.badRequest, "Name the container that the token is for.")
         }
-        let api = try accounts.issueAPIToken(container: container, label: wish.label)
         let standard = service.limits.retention.userTokenDays
-        let own = try accounts.issueUserToken(
-            userRecordName: user, label: wish.label,
+        let made = try accounts.issueDeviceTokens(
+            container: container, userRecordName: user, label: wish.label,
             days: wish.days.map { $0 == 0 ? nil : $0 } ?? standard)
-        return try .json(of: IssuedAnswer(api: api.secret, user: own.secret))
+        return try .json(of: IssuedAnswer(api: made.api.secret, user: made.user.secret))
     }
 
     func schema(

@@ -1,7 +1,7 @@
 // A user's own devices.
 
 import {
-    button, confirmed, element, labelled, onSubmit, table, tell, time, trying,
+    confirmed, element, labelled, onSubmit, rowButton, table, tell, time, trying,
 } from "/console/elements.js";
 import { service } from "/console/service.js";
 
@@ -37,7 +37,11 @@ export async function account(main, context) {
             { title: "Since", cell: (token) => time(token.created) },
             { title: "Last seen", cell: (token) => time(token.lastUsed) },
             { title: "Ends", cell: (token) => token.expires ? time(token.expires) : "" },
-            { title: "", cell: (token) => button("Sign out", () => signOut(token), "bad") },
+            {
+                title: "",
+                cell: (token) =>
+                    rowButton("Sign out", token.label, () => signOut(token), "bad"),
+            },
         ], good, "No device is signed in."));
     };
     const signOut = (token) => trying(async () => {

@@ -141,6 +141,23 @@ document.getElementById("sign-out").addEventListener("click", () => trying(async
     showSignIn();
     tell("You are signed out.");
 }));
+/** Another page of this browser may have signed in as somebody else meanwhile. */
+async function lookAgain() {
+    if (document.hidden || !session) return;
+    const former = session;
+    try {
+        const found = await service.session();
+        if (session !== former || found.requestToken === former.requestToken) return;
+        begin(found);
+        tell("Somebody signed in on another page; this one is theirs now, too.");
+    } catch (error) {
+        if (error.status !== 401) return;
+        window.dispatchEvent(new Event("signed-out"));
+        tell(error.message, true);
+    }
+}
+
+document.addEventListener("visibilitychange", lookAgain);
 window.addEventListener("hashchange", showView);
 window.addEventListener("signed-out", () => {
     if (session) showSignIn();

@@ -219,3 +219,24 @@ export function bytes(count) {
 export function number(value) {
     return value.toLocaleString();
 }
+
+/** "1 record", "2 records". */
+export function counted(count, one) {
+    return `${number(count)} ${one}${count === 1 ? "" : "s"}`;
+}
+
+/**
+ * Lets the browser's way back do what `close` does, once, instead of leaving the view. Returns what
+ * a button of the page is to do for the same.
+ */
+export function closedByWayBack(context, close) {
+    const end = () => window.removeEventListener("popstate", heard);
+    const heard = () => {
+        end();
+        close();
+    };
+    history.pushState(null, "");
+    window.addEventListener("popstate", heard);
+    context.onLeave(end);
+    return () => history.back();
+}

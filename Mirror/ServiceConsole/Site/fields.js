@@ -1,7 +1,7 @@
 // Fields of a container's schema: retired ones, and those that are unique together.
 
 import {
-    asked, choice, confirmed, element, labelled, number, onSubmit, rowButton, table, tell, trying,
+    asked, choice, confirmed, counted, element, labelled, onSubmit, rowButton, table, tell, trying,
 } from "/console/elements.js";
 import { administration } from "/console/administration.js";
 
@@ -44,13 +44,13 @@ class Fields {
             const held = await administration.holders(
                 container, environment, type.name, field.name);
             const question = `Take ${called} out of ${environment} of ${container}, and out of `
-                + `${number(held.records)} records of ${number(held.users)} users? Nobody brings `
-                + "it back.";
+                + `${counted(held.records, "record")} of ${counted(held.users, "user")}? Nobody `
+                + "brings it back.";
             if (!await confirmed(question, "Take out")) return;
             const gone = await administration.removeField(
                 container, environment, type.name, field.name);
             await this.changed();
-            tell(`${called} is taken out of ${number(gone.records)} records.`);
+            tell(`${called} is taken out of ${counted(gone.records, "record")}.`);
         });
     }
 

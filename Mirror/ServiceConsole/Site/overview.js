@@ -51,6 +51,8 @@ export async function overview(main, context) {
         if (status && context.isShown()) place.replaceChildren(...drawn(status));
     };
     await show();
+    // Who left meanwhile has left before there was anything to stop.
+    if (!context.isShown()) return;
     const timer = setInterval(show, refreshMilliseconds);
     context.onLeave(() => clearInterval(timer));
 }

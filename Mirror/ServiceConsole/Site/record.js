@@ -1,6 +1,8 @@
 // One record: its fields, and an edit that is refused where somebody else was faster.
 
-import { button, confirmed, element, labelled, tell, time, trying } from "/console/elements.js";
+import {
+    button, confirmed, counted, element, labelled, tell, time, trying,
+} from "/console/elements.js";
 import { placeText, service } from "/console/service.js";
 import { editableText, editedValue, valueText } from "/console/values.js";
 
@@ -53,7 +55,7 @@ export function recordView(place, zone, record, ways) {
     const save = () => trying(async () => {
         if (edited.size === 0) return tell("Nothing was changed.");
         const fields = changedFields(edited);
-        const question = `Change ${edited.size} fields of the record ${record.recordName} in `
+        const question = `Change ${counted(edited.size, "field")} of the record ${record.recordName} in `
             + `${where}? All devices of the user take the change.`;
         if (!await confirmed(question, "Change")) return undefined;
         await modify(acting, zone, {

@@ -1,7 +1,8 @@
 // Zones and records of one database: query, look, and a way to edit.
 
 import {
-    button, choice, element, labelled, newestOnly, table, time, trying, userChoices,
+    button, choice, closedByWayBack, counted, element, labelled, newestOnly, table, time, trying,
+    userChoices,
 } from "/console/elements.js";
 import { placeText, service } from "/console/service.js";
 import { recordView } from "/console/record.js";
@@ -52,8 +53,8 @@ const comparators = [
 
 class Browser {
     /** `isNewest` says whether the database is still the one that was opened last. */
-    constructor(place, types, zones, list, isNewest) {
-        Object.assign(this, { place, types, zones, list, isNewest });
+    constructor(context, place, types, zones, list, isNewest) {
+        Object.assign(this, { context, place, types, zones, list, isNewest });
         this.ask = newestOnly();
         this.results = element("div", { "aria-live": "polite" });
     }
@@ -117,7 +118,7 @@ class Browser {
 
     show(records, wish) {
         this.results.replaceChildren(
-            element("h2", {}, `${records.length} records`),
+            element("h2", {}, counted(records.length, "record")),
             table("Records", [
                 {
                     title: "Name", cell: (record) => button(record.recordName,
@@ -129,9 +130,9 @@ class Browser {
     }
 
     open(record, wish) {
-        const back = () => {
+        const back = closedByWayBack(this.context, () => {
             if (this.isNewest()) this.list.replaceChildren(this.queryForm, this.results);
-        };
+        });
         this.list.replaceChildren(recordView(this.place, wish.zone, record, {
             back, changed: () => {
                 if (!this.isNewest()) return;
@@ -164,7 +165,7 @@ export async function records(main, context) {
             list.replaceChildren(element("p", { class: "soft" }, "This database has no records."));
             return;
         }
-        new Browser(place, types, zones, list, isNewest).begin();
+        new Browser(context, place, types, zones, list, isNewest).begin();
     });
     main.append(element("h1", {}, "Records"), await placeForm(context, open), list);
 }

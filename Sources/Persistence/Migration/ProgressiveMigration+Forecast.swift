@@ -84,7 +84,7 @@ private struct StoreSize {
     init(at url: URL) {
         // Large values lie beside the file, whatever link leads to it.
         let url = url.resolvingSymlinksInPath()
-        let support = StoreFileType.externalValues(of: url)
+        let support = SupportFolder.beside(url)
         let inside = FileManager.default.enumerator(atPath: support.path)?
             .compactMap { ($0 as? String).map { support.appendingPathComponent($0) } }
         bytes = ([url] + (inside ?? [])).reduce(0) { sum, file in

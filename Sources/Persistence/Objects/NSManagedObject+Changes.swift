@@ -149,11 +149,6 @@ extension NSManagedObject {
         return values
     }
 
-    /// The names of the persistent properties that changed in the present event. Reads nothing.
-    final var changedKeysForCurrentEvent: [String] {
-        eventChange.map { slots(of: $0).map(\.0) } ?? []
-    }
-
     /// What the present event says of the object; the event that is being posted comes first.
     private var eventChange: EventChange? {
         guard !isFault else { return nil }

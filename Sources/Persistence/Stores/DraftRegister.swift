@@ -1,4 +1,4 @@
-internal import Foundation
+package import Foundation
 internal import Platform
 internal import SQLiteStore
 internal import Stores
@@ -9,8 +9,8 @@ internal import Stores
 package enum DraftRegister {
     private static let drafts = Lock<Set<URL>>([])
 
-    static func note(_ draft: URL) { _ = drafts.withLock { $0.insert(draft) } }
-    static func forget(_ draft: URL) { _ = drafts.withLock { $0.remove(draft) } }
+    package static func note(_ draft: URL) { _ = drafts.withLock { $0.insert(draft) } }
+    package static func forget(_ draft: URL) { _ = drafts.withLock { $0.remove(draft) } }
 
     /// Removes them all, for who ends the process at once: whatever still writes to one fails.
     package static func removeAll() {

@@ -132,13 +132,7 @@ struct StoreFileType {
     func files(at url: URL) -> [URL] {
         guard type == NSSQLiteStoreType else { return [url] }
         let beside = ["-wal", "-shm", "-journal"].map { URL(fileURLWithPath: url.path + $0) }
-        return [url] + beside + [Self.externalValues(of: url)]
-    }
-
-    /// The folder of values that are kept outside of a SQLite store.
-    static func externalValues(of url: URL) -> URL {
-        let name = url.deletingPathExtension().lastPathComponent
-        return url.deletingLastPathComponent().appendingPathComponent(".\(name)_SUPPORT")
+        return [url] + beside + [SupportFolder.beside(url)]
     }
 
     /// What the store at `url` is now, to tell whether another program changes it meanwhile.

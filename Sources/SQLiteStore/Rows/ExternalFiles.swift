@@ -24,14 +24,10 @@ struct ExternalFiles: Sendable {
         let store = links.isEmpty ? store : store.resolvingSymlinksInPath()
         self.store = store
         self.model = model ?? store
-        support = Self.support(of: store)
-        let folder = Self.folder(of: store)
+        support = SupportFolder.beside(store)
+        let folder = SupportFolder.values(of: store)
         self.folder = folder
-        former = links.map(Self.folder).filter { $0.path != folder.path }
-    }
-
-    private static func folder(of store: URL) -> URL {
-        support(of: store).appendingPathComponent("_EXTERNAL_DATA", isDirectory: true)
+        former = links.map(SupportFolder.values).filter { $0.path != folder.path }
     }
 
     /// The links that lead to the file of a store, one to the next; none for the file itself.
@@ -50,12 +46,6 @@ struct ExternalFiles: Sendable {
 
     /// As many as the system follows.
     private static let linksMax = 40
-
-    static func support(of store: URL) -> URL {
-        let name = store.deletingPathExtension().lastPathComponent
-        return store.deletingLastPathComponent()
-            .appendingPathComponent(".\(name)_SUPPORT", isDirectory: true)
-    }
 
     // MARK: References
 

@@ -137,14 +137,6 @@ struct TypeTable {
         return found
     }
 
-    /// Whether the type is an enumeration or structure of the target that wraps a raw value.
-    func isRawRepresentable(_ type: ResolvedType) -> Bool {
-        guard case .nominal(let nominal) = type, nominal.module == module,
-            let declaration = types[nominal.path.map(\.name)]?.first
-        else { return false }
-        return declaration.kind == .enumeration && !declaration.inherited.isEmpty
-    }
-
     private func declaration(_ path: [String], seenFrom file: String) -> TypeDeclaration? {
         guard let all = types[path] else { return nil }
         return all.first { $0.access.isOfOneFile && $0.place.file == file }

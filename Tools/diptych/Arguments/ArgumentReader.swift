@@ -111,6 +111,8 @@ struct ArgumentReader {
 enum Spelling {
     /// The word that takes the fewest changes, where those are few.
     static func nearest(to word: String, among words: [String]) -> String? {
+        // A word of any length is compared with none that could not be meant.
+        guard let longest = words.map(\.count).max(), word.count <= longest * 2 else { return nil }
         let found = words.map { ($0, distance(Array(word), Array($0))) }.min { $0.1 < $1.1 }
         let changesMax = word.count < 4 ? 1 : max(2, word.count / 3)
         guard let (name, changes) = found, changes <= changesMax else { return nil }

@@ -83,10 +83,11 @@ struct Arguments: Sendable {
     /// The value, or an error that says how to give it.
     func required(_ option: Option) throws -> String {
         if let value = value(option) { return value }
+        let place = manual.readsSettingsBesideStore ? "beside the store" : "in XDG_CONFIG_HOME"
         throw CommandError(
             "usage", "--\(option.name) is missing.",
             hint: "Write \(option.spelling), set \(option.variable), or put "
-                + "'\(option.name) = …' into diptych.conf beside the store.", status: .usage)
+                + "'\(option.name) = …' into diptych.conf \(place).", status: .usage)
     }
 
     /// The value as a whole number within `range`.

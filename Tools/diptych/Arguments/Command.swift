@@ -32,7 +32,8 @@ struct Command {
             return .usage
         }
         switch first {
-        case "--help", "-h", "help": return try help(about: words.dropFirst().first)
+        case "--help", "-h", "help":
+            return try help(about: words.dropFirst().first { !$0.hasPrefix("-") })
         case "--version", "-v": return version()
         default: break
         }
@@ -71,7 +72,7 @@ struct Command {
     }
 
     private func help(about name: String?) throws -> ExitStatus {
-        guard let name, !name.hasPrefix("-") else {
+        guard let name else {
             if console.isJSON {
                 console.emit(HelpText.json)
             } else {

@@ -122,6 +122,18 @@ struct ConfigurationFile: Sendable {
         return String(text.dropFirst().dropLast())
     }
 
+    /// A value as `unquoted` reads it back. Throws for one of several lines.
+    private static func quoted(_ value: String, of name: String) throws -> String {
+        guard TextLines.all(of: value).count == 1 else {
+            throw CommandError(
+                "cannotWrite", "The value of --\(name) has more than one line.",
+                hint: "Choose another name for it, or leave out --remember.")
+        }
+        let isBare =
+            value == value.trimmingCharacters(in: .whitespaces) && value == unquoted(value)
+        return isBare ? value : "\"\(value)\""
+    }
+
     /// Writes settings into the file beside a store, keeping the lines that say other things. Only
     /// its owner may write it.
     static func remember(_ settings: [(name: String, value: String)], besideStore store: URL) throws
@@ -135,7 +147,7 @@ struct ConfigurationFile: Sendable {
             return !names.contains(name.trimmingCharacters(in: .whitespaces))
         }
         while lines.last?.isEmpty == true { lines.removeLast() }
-        lines += settings.map { "\($0.name) = \($0.value)" }
+        lines += try settings.map { "\($0.name) = \(try quoted($0.value, of: $0.name))" }
         do {
             try Data((lines.joined(separator: "\n") + "\n").utf8).write(to: url, options: .atomic)
             try FileManager.default.setAttributes(
@@ -150,13 +162,16 @@ struct ConfigurationFile: Sendable {
 
 /// Folders of the caller's own.
 enum UserFolder {
+    /// Nil where HOME names no place: an empty one would be the folder of the moment.
+    static func home(_ environment: [String: String]) -> URL? {
+        environment["HOME"].flatMap { $0.hasPrefix("/") ? URL(fileURLWithPath: $0) : nil }
+    }
+
     /// XDG_CONFIG_HOME, else `.config` of the home folder.
     static func configuration(_ environment: [String: String]) -> URL? {
         if let path = environment["XDG_CONFIG_HOME"], path.hasPrefix("/") {
             return URL(fileURLWithPath: path)
         }
-        return environment["HOME"].map {
-            URL(fileURLWithPath: $0).appendingPathComponent(".config")
-        }
+        return home(environment)?.appendingPathComponent(".config")
     }
 }

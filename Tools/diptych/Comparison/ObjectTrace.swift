@@ -30,6 +30,12 @@ struct ObjectTrace {
         recordNames = reading.names
         facts = reading.facts
         events = reading.events + (try Self.history(of: reading.row, mirrored.store))
+        guard reading.isThere || !recordNames.isEmpty || !events.isEmpty else {
+            throw CommandError(
+                "notFound", "The store knows nothing of '\(word)'.",
+                hint: "Write it as 'diptych inspect' does, such as Book/p3, as its whole id, or "
+                    + "as the name of its record.")
+        }
         events.sort { $0.date < $1.date }
     }
 
@@ -73,6 +79,7 @@ struct ObjectTrace {
 private struct TraceReading {
     let title: String
     let row: RowID?
+    let isThere: Bool
     private(set) var names: [String]
     private(set) var facts: [(name: String, text: String)] = []
     private(set) var events: [ObjectTrace.Event] = []
@@ -85,20 +92,15 @@ private struct TraceReading {
             try Ledger.exists(in: store.connection)
             ? Ledger(connection: store.connection, platform: .system) : nil
         let titles = RecordTitles(mirrored)
-        let known = try ObjectName.row(word, store.layout, ledger)
+        let known = try ObjectName.row(
+            word, store.layout, of: mirrored.store.identifier, ledger)
         row = known
         title = known.map(titles.title) ?? word
         var names: [String] = []
         if let known, let name = try ledger?.knownName(of: known) { names = [name] }
         if names.isEmpty, try Self.isMentioned(word, connection, ledger) { names = [word] }
         self.names = names
-        guard try known.map({ try store.row($0) != nil || ledger != nil }) ?? !names.isEmpty else {
-            throw CommandError(
-                "notFound", "The store knows nothing of '\(word)'.",
-                hint: "Write it as 'diptych inspect' does, such as Book/p3, as its whole id, or "
-                    + "as the name of its record.")
-        }
-        let isThere = try known.map { try store.row($0) != nil } ?? false
+        isThere = try known.map { try store.row($0) != nil } ?? false
         facts.append(("object", isThere ? "is here" : "is not here"))
         guard let ledger else {
             facts.append(("mirror", "never synced"))

@@ -81,8 +81,11 @@ struct JSONText {
     }
 
     private func unit(at index: Int) throws -> UInt32 {
-        guard index + 4 <= bytes.count,
-            let unit = UInt32(String(decoding: bytes[index..<index + 4], as: UTF8.self), radix: 16)
+        let digits = bytes[index..<min(index + 4, bytes.count)]
+        // The radix alone would take a sign for a digit.
+        guard digits.count == 4,
+            digits.allSatisfy({ Unicode.Scalar($0).properties.isASCIIHexDigit }),
+            let unit = UInt32(String(decoding: digits, as: UTF8.self), radix: 16)
         else { throw JSONFault("A \\u lacks its four digits.") }
         return unit
     }

@@ -19,19 +19,11 @@ struct LineOutput {
 
     /// Writes what is left.
     mutating func flush() throws {
-        var start = 0
-        while start < bytes.count {
-            let count = bytes[start...].withUnsafeBytes {
-                Foundation.write(STDOUT_FILENO, $0.baseAddress, $0.count)
-            }
-            if count < 0, errno == EINTR { continue }
-            guard count > 0 else {
-                if errno == EPIPE { throw Closed() }
-                throw CommandError(
-                    "output", "Standard output cannot be written.",
-                    hint: "Look at the free space where it leads.")
-            }
-            start += count
+        if let failure = bytes.withUnsafeBytes({ StandardStream.write($0, to: STDOUT_FILENO) }) {
+            if failure == EPIPE { throw Closed() }
+            throw CommandError(
+                "output", "Standard output cannot be written.",
+                hint: "Look at the free space where it leads.")
         }
         bytes.removeAll(keepingCapacity: bytes.capacity < 1 << 22)
     }

@@ -23,8 +23,8 @@ final class ProgressMeter {
     /// `share` is the part of all the work that is done, where it is known.
     func tell(_ what: String, done: Int, of total: Int?, share: Double?) {
         last = .now
-        var text = "\(what): \(Self.grouped(done))"
-        if let total { text += " of \(Self.grouped(total))" }
+        var text = "\(what): \(Figure.grouped(done))"
+        if let total { text += " of \(Figure.grouped(total))" }
         text += " objects"
         if let share, share > 0.01 {
             let seconds = start.duration(to: last).components.seconds
@@ -42,15 +42,5 @@ final class ProgressMeter {
     private static func time(_ seconds: Double) -> String {
         let whole = Int(seconds.rounded(.up))
         return whole < 100 ? "\(whole) s" : "\((whole + 59) / 60) min"
-    }
-
-    private static func grouped(_ number: Int) -> String {
-        var text = String(number)
-        var place = text.count - 3
-        while place > 0 {
-            text.insert(",", at: text.index(text.startIndex, offsetBy: place))
-            place -= 3
-        }
-        return text
     }
 }

@@ -94,9 +94,9 @@ struct ModelCheck {
         _ userInfo: [AnyHashable: Any]?, _ entity: NSEntityDescription,
         _ property: NSPropertyDescription?
     ) {
-        guard let word = userInfo?["MirrorMerge"] as? String, MergeRule(name: word) == nil else {
-            return
-        }
+        guard let word = userInfo?[MergePolicy.userInfoKey] as? String,
+            MergeRule(name: word) == nil
+        else { return }
         mirror.append(
             Finding(
                 code: "unknownMergeRule", entity: entity.name, property: property?.name,

@@ -1,4 +1,5 @@
 internal import Foundation
+internal import MirrorEngine
 internal import ObjectModel
 
 /// What changed from one version of a model to another, and whether a lightweight migration can
@@ -160,14 +161,15 @@ struct ModelDifference {
         of entity: NSEntityDescription
     ) {
         let names = [old, new].map {
-            ($0.userInfo?["MirrorName"] as? String) ?? $0.renamingIdentifier ?? $0.name
+            ($0.userInfo?[RecordKeys.userInfoKey] as? String) ?? $0.renamingIdentifier ?? $0.name
         }
         guard names[0] != old.name, names[0] != names[1] else { return }
         note(
             "recordName", entity, new.name,
             "is called \(names[1]) in records, and was called \(names[0])", .none,
             "Under mirroring, devices of both versions do not see each other's values. Keep the "
-                + "renaming ID \(names[0]), or set MirrorName to it in the userInfo.")
+                + "renaming ID \(names[0]), or set \(RecordKeys.userInfoKey) to it in the "
+                + "userInfo.")
     }
 
     /// What an entity inherits is told of its ancestor.

@@ -139,18 +139,23 @@ enum CommandFailure {
     }
 
     private static func describe(_ error: any ChannelFailure) -> CommandError {
+        var result = unanswered(error)
+        guard error.isTransient else { return result }
+        result.hint =
+            (result.hint.map { $0 + " " } ?? "")
+            + "Nothing is lost; sync again later: `diptych sync`."
+        return result
+    }
+
+    /// What kept an answer from coming, for who syncs nothing.
+    static func unanswered(_ error: any ChannelFailure) -> CommandError {
         let code = (error as? TransportError).map { "\($0.code)" } ?? "offline"
         var result = split(code, error.message)
         if code == "failed", let words = error.fields["curlMessage"] {
             result.message = "The request failed: \(words)."
             result.hint = nil
         }
-        if error.isTransient {
-            result.status = .tryAgain
-            result.hint =
-                (result.hint.map { $0 + " " } ?? "")
-                + "Nothing is lost; sync again later: `diptych sync`."
-        }
+        if error.isTransient { result.status = .tryAgain }
         return result
     }
 

@@ -146,19 +146,9 @@ struct Console: Sendable {
     }
 
     private func write(_ text: String, to descriptor: Int32) {
-        var bytes = Array(text.utf8)[...]
-        while !bytes.isEmpty {
-            let count = bytes.withUnsafeBytes {
-                Foundation.write(descriptor, $0.baseAddress, $0.count)
-            }
-            if count < 0, errno == EINTR { continue }
-            // What nobody takes beside the result is no reason to leave work half done.
-            guard count > 0 else {
-                if descriptor == STDOUT_FILENO { Self.end(errno) }
-                return
-            }
-            bytes = bytes.dropFirst(count)
-        }
+        let failure = Array(text.utf8).withUnsafeBytes { StandardStream.write($0, to: descriptor) }
+        // What nobody takes beside the result is no reason to leave work half done.
+        if let failure, descriptor == STDOUT_FILENO { Self.end(failure) }
     }
 
     /// Ends the program whose output nobody takes any more, or nothing holds.

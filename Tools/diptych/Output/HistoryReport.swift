@@ -48,17 +48,13 @@ struct HistoryReport {
 
     /// `Entity/p3`, or an object's URI.
     private func row(_ text: String) throws -> RowID {
-        let parts = text.split(separator: "/").suffix(2)
-        guard parts.count == 2, let name = parts.first, let key = parts.last, key.first == "p",
-            let number = Int64(key.dropFirst()),
-            let entity = store.layout.entity(named: String(name))
-        else {
+        guard let row = try ObjectName.row(text, store.layout, of: store.identifier, nil) else {
             throw CommandError(
                 "notFound", "There is no object '\(text)' in this store's model.",
                 hint: "Write it as 'diptych inspect' does, such as Book/p3, or as its whole id.",
                 status: .usage)
         }
-        return RowID(entity: entity.number, key: number)
+        return row
     }
 
     private func family(_ name: String) throws -> Set<Int32> {

@@ -45,8 +45,18 @@ struct SourceFolder {
             let bytes = [UInt8](try Data(contentsOf: file))
             let port = SourcePort(bytes)
             let isChanged = port.text != bytes
-            if isChanged, !isTrial { try Data(port.text).write(to: file, options: .atomic) }
+            if isChanged, !isTrial { try Self.replace(file, by: port.text) }
             return Ported(file: file, port: port, isChanged: isChanged)
         }
+    }
+
+    /// A link leads to the new text, too, and who may read or run the file may so still.
+    private static func replace(_ file: URL, by text: [UInt8]) throws {
+        let place = file.resolvingSymlinksInPath()
+        let facts = try FileManager.default.attributesOfItem(atPath: place.path)
+        try Data(text).write(to: place, options: .atomic)
+        guard let rights = facts[.posixPermissions] else { return }
+        try FileManager.default.setAttributes(
+            [.posixPermissions: rights], ofItemAtPath: place.path)
     }
 }

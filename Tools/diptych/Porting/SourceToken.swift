@@ -25,14 +25,21 @@ struct SourceScanner {
     private var position = 0
     private var line = 1
     private var tokens: [SourceToken] = []
+    /// In how many strings the text is interpolated.
+    private let depth: Int
+    /// What is nested deeper is nobody's source; it is passed over.
+    private static let depthMax = 16
 
-    static func tokens(of bytes: [UInt8]) -> [SourceToken] {
-        var scanner = SourceScanner(bytes: bytes)
+    static func tokens(of bytes: [UInt8], depth: Int = 0) -> [SourceToken] {
+        var scanner = SourceScanner(bytes: bytes, depth: depth)
         while scanner.position < bytes.count { scanner.step() }
         return scanner.tokens
     }
 
-    private init(bytes: [UInt8]) { self.bytes = bytes }
+    private init(bytes: [UInt8], depth: Int) {
+        self.bytes = bytes
+        self.depth = depth
+    }
 
     private func peek(_ offset: Int = 0) -> UInt8 {
         position + offset < bytes.count ? bytes[position + offset] : 0
@@ -120,14 +127,14 @@ struct SourceScanner {
         var hashes = 0
         while peek(hashes) == UInt8(ascii: "#") { hashes += 1 }
         guard peek(hashes) == UInt8(ascii: "\"") else { return nil }
-        return Self.string(in: bytes, at: position + hashes, hashes: hashes)
+        return Self.string(in: bytes, at: position + hashes, hashes: hashes, depth)
     }
 
     /// Takes a string: what is interpolated is code as any other.
     private mutating func take(_ string: StringShape) {
         for code in string.interpolations {
             take(.opaque, to: code.lowerBound)
-            let inner = Self.tokens(of: Array(bytes[code]))
+            let inner = Self.tokens(of: Array(bytes[code]), depth: depth + 1)
             tokens += inner.map { token in
                 let range = token.range
                 return SourceToken(
@@ -141,7 +148,9 @@ struct SourceScanner {
         take(.opaque, to: string.end)
     }
 
-    private static func string(in bytes: [UInt8], at start: Int, hashes: Int) -> StringShape {
+    private static func string(
+        in bytes: [UInt8], at start: Int, hashes: Int, _ depth: Int
+    ) -> StringShape {
         let quote = UInt8(ascii: "\"")
         let isLong = bytes[start...].prefix(3).elementsEqual([quote, quote, quote])
         let close =
@@ -165,11 +174,11 @@ struct SourceScanner {
             }
             index += escape.count
             guard index < bytes.count else { break }
-            guard bytes[index] == UInt8(ascii: "(") else {
+            guard bytes[index] == UInt8(ascii: "("), depth < depthMax else {
                 index += 1
                 continue
             }
-            let end = endOfBrackets(in: bytes, at: index)
+            let end = endOfBrackets(in: bytes, at: index, depth + 1)
             if end - index > 2 { shape.interpolations.append((index + 1)..<(end - 1)) }
             index = end
         }
@@ -177,7 +186,7 @@ struct SourceScanner {
     }
 
     /// The end of an interpolation, whose strings may hold brackets of their own.
-    private static func endOfBrackets(in bytes: [UInt8], at start: Int) -> Int {
+    private static func endOfBrackets(in bytes: [UInt8], at start: Int, _ inner: Int) -> Int {
         var depth = 0
         var index = start
         while index < bytes.count {
@@ -185,7 +194,7 @@ struct SourceScanner {
             case UInt8(ascii: "("): depth += 1
             case UInt8(ascii: ")"): depth -= 1
             case UInt8(ascii: "\""):
-                index = string(in: bytes, at: index, hashes: 0).end
+                index = string(in: bytes, at: index, hashes: 0, inner).end
                 continue
             default: break
             }

@@ -54,10 +54,13 @@ final class DataFolder {
 
     /// Where the folder is when nobody says: in XDG_DATA_HOME.
     static func standard(_ environment: [String: String]) -> URL {
-        let home = environment["HOME"] ?? FileManager.default.currentDirectoryPath
+        let home =
+            UserFolder.home(environment)
+            ?? URL(fileURLWithPath: FileManager.default.currentDirectoryPath)
         let data = environment["XDG_DATA_HOME"].flatMap { $0.hasPrefix("/") ? $0 : nil }
-        return URL(fileURLWithPath: data ?? home + "/.local/share")
-            .appendingPathComponent("diptych")
+        let folder =
+            data.map { URL(fileURLWithPath: $0) } ?? home.appendingPathComponent(".local/share")
+        return folder.appendingPathComponent("diptych")
     }
 
     private static func inUse(_ url: URL, by holder: String) -> CommandError {

@@ -73,7 +73,8 @@ enum SignInDeed {
     /// A new password that is typed is typed twice.
     private static func read(_ file: String?) throws -> String {
         if file == "-" {
-            guard let line = readLine(), !line.isEmpty else {
+            // What is no UTF-8 is repaired by this mark: it would be another password.
+            guard let line = readLine(), !line.isEmpty, !line.contains("\u{FFFD}") else {
                 throw CommandError(
                     "noPassword", "Standard input holds no password.",
                     hint: "Its first line is the password, as UTF-8.")

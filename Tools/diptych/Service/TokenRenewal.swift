@@ -46,8 +46,8 @@ struct TokenRenewal {
 
     private func ask(api: String, user: String) throws -> CurlAnswer {
         let path = "/database/1/\(container)/development/private/users/caller"
-        let answer = try CurlHandle(limits: limits).perform(
-            CurlCall(
+        let answer = try CurlHandle(limits: limits).answer(
+            to: CurlCall(
                 method: "GET", url: service.absoluteString + path,
                 headers: [("X-Diptych-API-Token", api), ("X-Diptych-User-Token", user)],
                 body: Data()))

@@ -27,13 +27,25 @@ enum UnitFile {
         (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")) ?? "diptych"
     }
 
-    /// A word as systemd reads it: in quotes, without its specifiers, variables and escapes.
+    /// A word as systemd reads it: in quotes, without its specifiers and variables. What would act
+    /// on a terminal is written with the escapes that systemd undoes.
     static func quoted(_ word: String) -> String {
-        let inner = escaped(word).replacing("\\", with: "\\\\").replacing("\"", with: "\\\"")
-            .replacing("$", with: "$$")
-        return "\"\(inner)\""
+        let inner = word.unicodeScalars.map { scalar in
+            switch scalar {
+            case "\\", "\"": "\\\(scalar)"
+            case "$", "%": "\(scalar)\(scalar)"
+            case _ where PlainText.acts(scalar): UTF8.encode(scalar)?.map(escape).joined() ?? ""
+            default: String(scalar)
+            }
+        }
+        return "\"\(inner.joined())\""
     }
 
+    private static func escape(_ byte: UInt8) -> String {
+        "\\x" + (byte < 16 ? "0" : "") + String(byte, radix: 16)
+    }
+
+    /// Words for people.
     static func escaped(_ text: String) -> String {
         PlainText.line(text).replacing("%", with: "%%")
     }

@@ -33,6 +33,11 @@ struct WatchChoice {
                     "usage", "--install writes a unit that watches.",
                     hint: "Add --watch.", status: .usage)
             }
+            if let stray = Self.logOptions.first(where: { arguments.has($0) }) {
+                throw CommandError(
+                    "usage", "--\(stray.name) does nothing without --watch.",
+                    hint: "Add --watch, or leave it out.", status: .usage)
+            }
             return nil
         }
         isInstalled = arguments.has(install)

@@ -186,7 +186,8 @@ struct ShareDesk {
             let isKnown = try Ledger.exists(in: transaction.connection)
             let ledger =
                 isKnown ? Ledger(connection: transaction.connection, platform: .system) : nil
-            let row = try ObjectName.row(word, transaction.layout, ledger)
+            let row = try ObjectName.row(
+                word, transaction.layout, of: mirrored.store.identifier, ledger)
             return try row.map { try transaction.row($0) == nil ? [] : [$0] } ?? []
         }
     }

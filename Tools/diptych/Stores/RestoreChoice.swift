@@ -45,7 +45,8 @@ enum RestoreChoice: Equatable {
     }
 
     private static func restore(_ word: String, _ mirrored: MirroredStore) throws -> Outcome {
-        let row = try ObjectName.row(word, mirrored.store.layout, nil)
+        let row = try ObjectName.row(
+            word, mirrored.store.layout, of: mirrored.store.identifier, nil)
         let deletions = try mirrored.refusedDeletions()
         if let deletion = deletions.first(where: { $0.row == row || $0.recordName == word }) {
             return Outcome(objects: [

@@ -1,5 +1,6 @@
 internal import Foundation
 internal import ObjectModel
+internal import Persistence
 internal import Platform
 internal import SQLiteStore
 internal import Stores
@@ -94,6 +95,8 @@ struct StoreAccess: Sendable {
         let mark = Environment.system.randomness.uuid().uuidString
         let draft = url.deletingLastPathComponent()
             .appendingPathComponent(".\(mark).\(url.lastPathComponent)")
+        DraftRegister.note(draft)
+        defer { DraftRegister.forget(draft) }
         do {
             _ = try StoreAccess(self, url: draft, name: name).open(model: model, readOnly: false)
             try SQLiteRowStore.place(draft, at: url)

@@ -310,7 +310,7 @@ struct StoreCheck {
             }
         }
         // Beside a link another store may have its own.
-        let folder = ValueFolders.beside(store.resolvingSymlinksInPath())
+        let folder = SupportFolder.values(of: store.resolvingSymlinksInPath())
         let files = (try? FileManager.default.contentsOfDirectory(atPath: folder.path)) ?? []
         for file in files.sorted() where !used.contains(file) && UUID(uuidString: file) != nil {
             note("orphanedFile", "No object refers to the external file \(file).", file)

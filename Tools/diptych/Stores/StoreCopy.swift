@@ -46,15 +46,13 @@ extension StoreAccess {
 /// where they are asked for.
 final class StoreCopy {
     let url: URL
-    private let folder: URL
+    private let folder = PassingFolder("copy")
 
     init(of store: URL, withValues: Bool = false) throws {
-        folder = FileManager.default.temporaryDirectory
-            .appendingPathComponent("diptych-copy-\(UUID().uuidString)", isDirectory: true)
+        url = folder.url.appendingPathComponent("Store.sqlite")
         try FileManager.default.createDirectory(
-            at: folder, withIntermediateDirectories: false,
+            at: folder.url, withIntermediateDirectories: false,
             attributes: [.posixPermissions: 0o700])
-        url = folder.appendingPathComponent("Store.sqlite")
         try Connection(path: url.path).replaceContents(with: ReadingConnection.open(store))
         if withValues { try takeValues(of: store) }
     }
@@ -63,7 +61,7 @@ final class StoreCopy {
     /// changed in its file.
     private func takeValues(of store: URL) throws {
         let files = FileManager.default
-        let to = ValueFolders.beside(url)
+        let to = SupportFolder.values(of: url)
         for from in ValueFolders.all(of: store) where files.fileExists(atPath: from.path) {
             try files.createDirectory(at: to, withIntermediateDirectories: true)
             for name in try files.contentsOfDirectory(atPath: from.path) {
@@ -85,5 +83,5 @@ final class StoreCopy {
         }
     }
 
-    deinit { try? FileManager.default.removeItem(at: folder) }
+    deinit { folder.remove() }
 }

@@ -1,5 +1,6 @@
 internal import Foundation
 internal import MirrorTestKit
+internal import MirrorTransport
 internal import RecordWire
 
 /// `diptych scenario`: plays conflict stories, or writes one to begin with.
@@ -54,10 +55,19 @@ struct Scenario: Verb {
         }
     }
 
+    /// The zone of a story at a service elsewhere is deleted before.
+    var stopsWhenCancelled: Bool { service != nil }
+
     func run(_ console: Console) async throws -> ExitStatus {
-        switch work {
-        case .new: try writeNew(console)
-        case .run: try play(console)
+        guard work == .run else {
+            try writeNew(console)
+            return .done
+        }
+        let stop = CancelFlag()
+        try await withTaskCancellationHandler {
+            try play(console, stop)
+        } onCancel: {
+            stop.cancel()
         }
         return .done
     }
@@ -80,13 +90,14 @@ struct Scenario: Verb {
         if console.isJSON {
             console.emit(["story": .string(url.path)])
         } else {
-            console.note("Wrote \(files[0]); play it: diptych scenario run \(files[0])")
+            console.note(
+                "Wrote \(files[0]); play it: diptych scenario run \(ShellWord.file(files[0]))")
         }
     }
 
     // MARK: Playing
 
-    private func play(_ console: Console) throws {
+    private func play(_ console: Console, _ stop: CancelFlag) throws {
         service?.warn(console)
         let stories = try files.map(StoryFile.init)
         var failed: [(file: String, failure: String)] = []
@@ -94,7 +105,10 @@ struct Scenario: Verb {
             let rules: [String?] =
                 file.story.comparedRules.isEmpty ? [nil] : file.story.comparedRules
             for rule in rules {
-                let report = try StoryStage(service: service).play(file.story, rule: rule)
+                try Task.checkCancellation()
+                let report = try StoryStage(service: service, stop: stop)
+                    .play(file.story, rule: rule)
+                try Task.checkCancellation()
                 show(report, of: file, console)
                 failed += report.failures.map {
                     let line = $0.line > 0 ? ", line \($0.line)" : ""

@@ -411,6 +411,8 @@ struct ServiceVerb: Verb {
                 hint: "Name another file with --token-file.")
         }
         try ParentFolder.require(of: file)
+        // A token that was made and is in no file is good for nobody, and lasts.
+        try PrivateFile.requireRoom(for: file)
     }
 
     private func issue(
@@ -420,10 +422,9 @@ struct ServiceVerb: Verb {
         try checkNew(file)
         let user = try accounts.user(called: name)
         let label = file.lastPathComponent
-        let api = try accounts.issueAPIToken(container: container, label: label)
-        let own = try accounts.issueUserToken(
-            userRecordName: user.userRecordName, label: label, days: days)
+        let made = try accounts.issueDeviceTokens(
+            container: container, userRecordName: user.userRecordName, label: label, days: days)
         try TokenFile.write(
-            api: api.secret, user: own.secret, container: container, to: file)
+            api: made.api.secret, user: made.user.secret, container: container, to: file)
     }
 }

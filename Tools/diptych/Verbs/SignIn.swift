@@ -64,12 +64,20 @@ struct SignIn: Verb {
         renews = arguments.has(Self.renew)
     }
 
-    private struct Codes: Decodable {
+    struct Codes: Decodable {
         var deviceCode: String
         var userCode: String
         var path: String
         var expiresInSeconds: Int
         var intervalSeconds: Int
+
+        /// What no service asks for in earnest is not kept to.
+        var bounded: Codes {
+            var codes = self
+            codes.expiresInSeconds = min(max(expiresInSeconds, 0), 86_400)
+            codes.intervalSeconds = min(max(intervalSeconds, 1), 3_600)
+            return codes
+        }
     }
 
     private struct Outcome: Decodable {
@@ -93,7 +101,8 @@ struct SignIn: Verb {
         try ParentFolder.require(of: file)
         try PrivateFile.requireRoom(for: file)
         let handle = try CurlHandle(limits: limits)
-        let codes: Codes = try ask(handle, "", ["container": container, "label": label])
+        let told: Codes = try ask(handle, "", ["container": container, "label": label])
+        let codes = told.bounded
         tell(codes, console)
         let tokens = try await tokens(for: codes, handle)
         try TokenFile.write(
@@ -156,7 +165,7 @@ struct SignIn: Verb {
             method: "POST", url: service.absoluteString + "/console/api/device" + path,
             headers: [("Content-Type", "application/json")],
             body: try JSONEncoder().encode(wish))
-        let answer = try handle.perform(call)
+        let answer = try handle.answer(to: call)
         if answer.status == 200,
             let read = try? JSONDecoder().decode(Answer.self, from: answer.body)
         {
@@ -170,5 +179,16 @@ struct SignIn: Verb {
             error?.reason ?? "The service does not answer as one that lets devices in.",
             hint: "The service must run with --console on, and have the container.",
             status: isTransient ? .tryAgain : .failed)
+    }
+}
+
+extension CurlHandle {
+    /// The answer of a service that is asked for tokens. Throws `CommandError`.
+    func answer(to call: CurlCall) throws -> CurlAnswer {
+        do {
+            return try perform(call)
+        } catch let error as TransportError {
+            throw CommandFailure.unanswered(error)
+        }
     }
 }

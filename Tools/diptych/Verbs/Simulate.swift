@@ -81,12 +81,14 @@ struct Simulate: Verb {
     }
 
     func run(_ console: Console) async throws -> ExitStatus {
+        // The shortest story is found after a long while, and is to have its place then.
+        if let out { try ParentFolder.require(of: out) }
         let model = try ModelSource.load(modelFile)
         let left = StoryGenerator.leftOut(of: model)
         for sentence in left.prefix(5) { console.warn(sentence) }
         if left.count > 5 { console.warn("\(left.count - 5) more attributes are left out") }
-        let folder = StoryStage.folder()
-        defer { try? FileManager.default.removeItem(at: folder) }
+        let folder = PassingFolder("story")
+        defer { folder.remove() }
         for (index, seed) in seeds.enumerated() {
             try Task.checkCancellation()
             console.progress(
@@ -94,7 +96,7 @@ struct Simulate: Verb {
                 total: seeds.count)
             var generator = StoryGenerator(model: model, dice: dice, seed: seed)
             let story = generator.story(title: "Seed \(seed)")
-            let trial = StoryTrial(folder: folder)
+            let trial = StoryTrial(folder: folder.url)
             if let failure = try trial.failure(of: story, seed: seed) {
                 try tell(failure, seed: seed, console)
             }
@@ -118,7 +120,6 @@ struct Simulate: Verb {
     ) throws {
         let remarks = failure.brokenByShortest.map { "# \($0)\n" }.joined()
         let text = remarks + failure.shortest.text(modelFrom: modelFile.path)
-        if let out { try Data(text.utf8).write(to: out, options: .atomic) }
         if console.isJSON {
             console.emit([
                 "event": "failed", "seed": .integer(Int64(clamping: seed)),
@@ -136,6 +137,7 @@ struct Simulate: Verb {
                     + "instead of \(failure.story.steps.count):")
             console.block("\n" + text)
         }
+        if let out { try Data(text.utf8).write(to: out, options: .atomic) }
         throw CommandError(
             "lawBroken", "Seed \(seed) breaks a law: \(failure.broken.first ?? "")",
             hint: "Play the story above with 'diptych scenario run', or again with --seed \(seed) "

@@ -7,13 +7,16 @@ internal import RecordWire
 /// Where stories are played: a folder of the moment, and a service in this process or elsewhere.
 struct StoryStage {
     let service: ServiceChannel?
+    /// Says that nobody waits for the story any more: a service elsewhere is asked for nothing then
+    /// but to delete its zone.
+    let stop: CancelFlag
 
     /// Plays a story and removes what was made for it. Throws what stores and service throw.
     func play(_ story: Story, rule: String?) throws -> StoryReport {
-        let folder = Self.folder()
-        defer { try? FileManager.default.removeItem(at: folder) }
+        let folder = PassingFolder("story")
+        defer { folder.remove() }
         guard let service else {
-            return try StoryRun(story, rule: rule, folder: folder).play()
+            return try StoryRun(story, rule: rule, folder: folder.url).play()
         }
         let zone = "story-\(UUID().uuidString)"
         let wires = StoryWires(service)
@@ -22,14 +25,17 @@ struct StoryStage {
                 .modifyZones([ZoneOperation(.delete, ZoneID(zoneName: zone))]), as: "owner")
         }
         let destination = StoryDestination(
-            container: service.place, zone: zone, send: { try wires.send($0, as: $1) },
-            wait: { Thread.sleep(forTimeInterval: min($0, 60)) })
-        return try StoryRun(story, rule: rule, folder: folder, destination: destination).play()
-    }
-
-    static func folder() -> URL {
-        FileManager.default.temporaryDirectory
-            .appendingPathComponent("diptych-story-\(UUID().uuidString)", isDirectory: true)
+            container: service.place, zone: zone,
+            send: { [stop] in
+                guard !stop.isCancelled else { throw CancellationError() }
+                return try wires.send($0, as: $1)
+            },
+            wait: { [stop] in
+                if !stop.isCancelled { Thread.sleep(forTimeInterval: min($0, 60)) }
+            })
+        return try StoryRun(
+            story, rule: rule, folder: folder.url, destination: destination
+        ).play()
     }
 }
 

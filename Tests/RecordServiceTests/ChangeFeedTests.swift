@@ -7,6 +7,9 @@ import Testing
     /// A reader that pages while others write. It must end equal to the zone, and no change may
     /// come twice.
     private struct Follower {
+        /// Takes the newest change first wherever it begins a way.
+        var isBackwards = false
+        var isUnderWay = false
         var token: String?
         var records: [String: Record] = [:]
         var tags: Set<String> = []
@@ -14,7 +17,10 @@ import Testing
 
         /// Reads one page; returns whether more was announced.
         mutating func read(_ fixture: ServiceFixture, limit: Int) throws -> Bool {
-            let page = try fixture.changes(since: token, limit: limit)
+            var zone = ZoneChanges.Zone(
+                zoneID: ServiceFixture.zone, syncToken: token, resultsLimit: limit)
+            zone.isReversed = isBackwards ? true : nil
+            let page = try fixture.changes(zone)
             if let failure = page.failure { throw failure }
             #expect(page.records.count <= limit)
             #expect(!page.moreComing || page.records.count == limit)
@@ -23,6 +29,7 @@ import Testing
                 records[record.recordName] = record.deleted ? nil : record
             }
             token = page.syncToken
+            isUnderWay = page.moreComing
             return page.moreComing
         }
     }
@@ -31,7 +38,7 @@ import Testing
     func pagingNeverSkipsOrRepeatsUnderWrites(_ seed: UInt64) throws {
         let fixture = try ServiceFixture(seed: seed)
         let random = SeededRandomness(seed: seed)
-        var followers = (0..<3).map { _ in Follower() }
+        var followers = (0..<4).map { Follower(isBackwards: $0 > 1) }
         for step in 0..<120 {
             switch random.below(3) {
             case 0:
@@ -43,12 +50,16 @@ import Testing
                             kinds[random.below(3)], .note("r\(first + offset)", "\(step)"))
                     })
             default:
-                let reader = random.below(3)
+                let reader = random.below(4)
+                if reader == 3, !followers[3].isUnderWay {
+                    followers[3].isBackwards = random.below(2) == 0
+                }
                 _ = try followers[reader].read(fixture, limit: 1 + random.below(6))
             }
         }
         for index in followers.indices {
-            while try followers[index].read(fixture, limit: 7) {}
+            // What changed on the way down comes on the way up.
+            for _ in 0..<2 { while try followers[index].read(fixture, limit: 7) {} }
             #expect(followers[index].repeated == 0)
         }
         let names = (0..<24).map { "r\($0)" }
@@ -72,26 +83,76 @@ import Testing
         #expect(empty.records.isEmpty && empty.syncToken == page.syncToken)
     }
 
-    /// Who asks for the newest change first is told so of that zone; the others are answered.
-    @Test func aZoneThatIsAskedForBackwardsIsRefusedAlone() throws {
+    /// Whoever reads backwards goes on forwards from where it began.
+    @Test func theNewestChangeComesFirstForWhoAsksSo() throws {
         let fixture = try ServiceFixture()
-        try fixture.createZone(ZoneID(zoneName: "other"))
-        try fixture.save(.note("a"))
-        let body = #"""
-            {"zones":[{"zoneID":{"zoneName":"other"},"reverse":true},
-            {"zoneID":{"zoneName":"notes"}}]}
-            """#
+        for name in ["a", "b", "c", "d"] { try fixture.save(.note(name)) }
+        let known = try fixture.changes(since: nil, limit: 1).syncToken
+        try fixture.save(.note("b", "new"))
+        var zone = ZoneChanges.Zone(
+            zoneID: ServiceFixture.zone, syncToken: known, resultsLimit: 1)
+        zone.isReversed = true
+        let first = try fixture.changes(zone)
+        #expect(first.records.map(\.recordName) == ["b"] && first.moreComing)
+        _ = try fixture.modify([RecordOperation(.forceDelete, .note("c"))])
+        zone.syncToken = first.syncToken
+        zone.resultsLimit = 2
+        let last = try fixture.changes(zone)
+        #expect(last.records.map(\.recordName) == ["d"] && !last.moreComing)
+        let after = try fixture.changes(since: last.syncToken)
+        #expect(after.records.map(\.recordName) == ["c"] && after.records[0].deleted)
+        zone.syncToken = after.syncToken
+        let nothing = try fixture.changes(zone)
+        #expect(nothing.records.isEmpty && nothing.syncToken == after.syncToken)
+    }
+
+    @Test func aReadingBackwardsGoesOnBackwards() throws {
+        let fixture = try ServiceFixture()
+        for name in ["a", "b"] { try fixture.save(.note(name)) }
+        var zone = ZoneChanges.Zone(
+            zoneID: ServiceFixture.zone, syncToken: nil, resultsLimit: 1)
+        zone.isReversed = true
+        zone.syncToken = try fixture.changes(zone).syncToken
+        zone.isReversed = false
+        let refusal = try fixture.changes(zone).failure
+        #expect(refusal?.code == .badRequest && refusal?.reason.contains("reverse") == true)
+    }
+
+    @Test func typesNarrowAReadingBackwards() throws {
+        var limits = ServiceLimits()
+        limits.work.rowsMax = 3
+        let fixture = try ServiceFixture(limits: limits)
+        for index in 0..<10 {
+            try fixture.save(
+                Record(recordName: "r\(index)", recordType: index % 5 == 0 ? "Rare" : "Odd"))
+        }
+        var zone = ZoneChanges.Zone(zoneID: ServiceFixture.zone, syncToken: nil)
+        zone.isReversed = true
+        zone.desiredRecordTypes = ["Rare"]
+        var names: [String] = []
+        var pages = 0
+        while true {
+            let page = try fixture.changes(zone)
+            if let failure = page.failure { throw failure }
+            names += page.records.map(\.recordName)
+            zone.syncToken = page.syncToken
+            pages += 1
+            guard page.moreComing else { break }
+        }
+        #expect(names == ["r5", "r0"] && pages > 2)
+    }
+
+    /// `records/changes` takes the key as `changes/zone` does.
+    @Test func formerRequestsAskForTheNewestFirstToo() throws {
+        let fixture = try ServiceFixture()
+        for name in ["a", "b"] { try fixture.save(.note(name)) }
         let request = try WireCodec.decodeRequest(
-            path: "changes/zone", method: "POST", body: Data(body.utf8))
-        guard case .zoneChanges(let zones) = try fixture.send(request) else { throw WrongAnswer() }
-        #expect(zones[0].failure?.code == .badRequest && zones[0].zoneID.zoneName == "other")
-        #expect(zones[0].failure?.reason.contains("reverse") == true)
-        #expect(zones[1].failure == nil && zones[1].records.map(\.recordName) == ["a"])
-        let alone = try WireCodec.decodeRequest(
             path: "records/changes", method: "POST",
             body: Data(#"{"zoneID":{"zoneName":"notes"},"reverse":true}"#.utf8))
-        let refusal = #expect(throws: RecordError.self) { try fixture.send(alone) }
-        #expect(refusal?.code == .badRequest && refusal?.reason.contains("reverse") == true)
+        guard case .recordChanges(let page) = try fixture.send(request) else {
+            throw WrongAnswer()
+        }
+        #expect(page.records.map(\.recordName) == ["b", "a"] && !page.moreComing)
     }
 
     @Test func keysAndTypesNarrowThePage() throws {

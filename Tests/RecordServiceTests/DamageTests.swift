@@ -89,6 +89,11 @@ import Testing
             #expect(page1.failure == nil && !page1.moreComing)
             #expect(!page1.damagedRecords.isEmpty && page1.damagedRecords.count < 5)
             #expect(page1.records.count + page1.damagedRecords.count == 40)
+            var backwards = ZoneChanges.Zone(zoneID: ServiceFixture.zone, syncToken: nil)
+            backwards.isReversed = true
+            let page2 = try fixture.changes(backwards)
+            #expect(page2.records.elementsEqual(page1.records.reversed()))
+            #expect(page2.damagedRecords == page1.damagedRecords.reversed())
             let found = try fixture.lookup(["record-20", "record-1"])
             #expect(found.map { $0.error?.code } == [.recordDamaged, nil])
             let edits = try fixture.modify([

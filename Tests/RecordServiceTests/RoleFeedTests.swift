@@ -195,9 +195,10 @@ import Testing
         for name in ["d", "e", "f"] { try world.plan(name) }
         _ = try world.anna.modify([RecordOperation(.create, .note("n"))], zone: nil)
         try world.plan("g")
-        for types in [nil, ["Plan", "Note"]] {
+        for (types, isReversed) in [(nil, false), (["Plan", "Note"], false), (nil, true)] {
             var zone = ZoneChanges.Zone(zoneID: ZoneID(), syncToken: nil, resultsLimit: limit)
             zone.desiredRecordTypes = types
+            zone.isReversed = isReversed
             var names: [String] = []
             var goesOn = true
             for _ in 0..<30 where goesOn {
@@ -207,7 +208,7 @@ import Testing
                 goesOn = page.moreComing
             }
             #expect(!goesOn)
-            #expect(names == ["c", "n"], "\(types ?? [])")
+            #expect(names == (isReversed ? ["n", "c"] : ["c", "n"]), "\(types ?? [])")
         }
     }
 

@@ -323,6 +323,9 @@ import Testing
         var token = try world.feed(world.bert).token
         func news(_ limit: Int? = nil) throws -> [String] {
             let (names, next) = try world.feed(world.bert, since: token, limit: limit)
+            let backwards = try world.feed(
+                world.bert, since: token, limit: limit, isReversed: true)
+            #expect(backwards.names == names.reversed())
             token = next
             return names
         }

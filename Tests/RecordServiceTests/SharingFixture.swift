@@ -114,12 +114,16 @@ struct SharingFixture {
 
     /// The names that the user's feed of the zone tells, deletions with a minus before them.
     func feed(
-        _ user: ServiceFixture, since token: String? = nil, limit: Int? = nil
+        _ user: ServiceFixture, since token: String? = nil, limit: Int? = nil,
+        isReversed: Bool = false
     ) throws -> (names: [String], token: String?) {
         var token = token
         var names: [String] = []
         while true {
-            let page = try user.changes(since: token, zone: Self.shared, limit: limit)
+            var zone = ZoneChanges.Zone(
+                zoneID: Self.shared, syncToken: token, resultsLimit: limit)
+            zone.isReversed = isReversed
+            let page = try user.changes(zone)
             if let failure = page.failure { throw failure }
             names += page.records.map { ($0.deleted ? "-" : "") + $0.recordName }
             token = page.syncToken

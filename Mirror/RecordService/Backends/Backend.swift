@@ -86,8 +86,7 @@ protocol BackendTransaction: AssetRows, IdentityRows, KeyRows, NaturalKeyRows, P
     func save(_ records: [RecordRow], in zone: Int64) throws
     /// The zone without its records, which are out of sight at once and removed later.
     func emptied(_ zone: ZoneRow, in database: Int64) throws -> ZoneRow
-    /// Gives the rows that `reading` asks for, in the order of their changes, until `body` returns
-    /// false.
+    /// Gives the rows that `reading` asks for, in its order, until `body` returns false.
     func records(
         _ reading: FeedReading, _ body: (FeedEntry) throws -> Bool
     ) throws -> FeedEnd

@@ -4,12 +4,33 @@ internal import RecordWire
 struct FeedReading {
     var zone: Int64
     var after: Int64
+    var through = Int64.max
+    var isNewestFirst = false
     /// The most rows to give.
     var limit: Int
     /// The most rows to look at, also of types that are not wanted.
     var lookedAtMax: Int
     /// nil: records of all types.
     var types: [String]?
+
+    /// The change before all that it gives.
+    var start: Int64 { isNewestFirst ? through : after }
+    var order: String { isNewestFirst ? "change DESC" : "change" }
+
+    /// What is left behind `change`.
+    func going(onBehind change: Int64) -> FeedReading {
+        var left = self
+        if isNewestFirst { left.through = change - 1 } else { left.after = change }
+        return left
+    }
+
+    /// What comes up to `change`.
+    func ending(at change: Int64?) -> FeedReading {
+        var part = self
+        guard let change else { return part }
+        if isNewestFirst { part.after = change - 1 } else { part.through = change }
+        return part
+    }
 }
 
 /// One place in a zone's order of changes.

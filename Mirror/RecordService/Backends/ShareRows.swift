@@ -51,10 +51,8 @@ protocol ShareTransaction: AnyObject {
     func member(_ name: String, of share: String, in zone: Int64) throws -> ShareMember?
     /// Adds them or replaces those of the same shares and names.
     func save(_ members: [ShareMember], in zone: Int64) throws
-    /// What happened to the members of these shares after a change, in order.
-    func members(
-        of shares: [String], in zone: Int64, after change: Int64, limit: Int
-    ) throws -> [ShareMember]
+    /// What happened to the members of these shares, as far as may be looked at.
+    func members(of shares: [String], _ reading: FeedReading) throws -> [ShareMember]
     /// Names of those that are in the shares.
     func liveMembers(of shares: [String], in zone: Int64, limit: Int) throws -> [String]
     func countMembers(of share: String, in zone: Int64) throws -> Int

@@ -86,7 +86,6 @@ extension RecordService {
             let address = try key.address(of: zone.zoneID)
             reply.zoneID = address.shown
             guard key.hasFeed(address.shown) else { throw Self.noFeed }
-            guard zone.isReversed != true else { throw Self.onlyForwards }
             try budget.admit(address.shown)
             guard let place = try ZonePlace(address, rules(for: caller), transaction) else {
                 reply.syncToken = Self.zoneStart
@@ -110,10 +109,6 @@ extension RecordService {
         "The default zone has no changes to fetch; keep records in a zone of your own.",
         zoneID: ZoneID())
 
-    private static let onlyForwards = RecordError(
-        .badRequest,
-        "A zone's changes come with the oldest first on this service; ask without reverse.")
-
     private func readPage(
         of place: ZonePlace, _ zone: ZoneChanges.Zone, into reply: inout ZoneChangesReply,
         _ transaction: any BackendTransaction, _ budget: inout PageBudget
@@ -124,10 +119,8 @@ extension RecordService {
             .run(line, transaction)
         let view = try place.access.view
         let token = Self.isStart(zone.syncToken, Self.zoneStart) ? nil : zone.syncToken
-        let start = try SyncToken.place(
-            in: token, on: line, of: .zone, view: view, zoneID: reply.zoneID)
-        let after = start.change
-        var reached = after
+        var way = try FeedWay(
+            zone, from: token, to: row.counter, on: line, view, zoneID: reply.zoneID)
         if zone.syncToken == nil || line.isNews(to: zone.client) { reply.epochs = line }
         reply.echoesWriteIDs = zone.client?.wantsWriteIDs ?? false
         let limit = limits.pages.changesCount(zone.resultsLimit)
@@ -135,18 +128,19 @@ extension RecordService {
         var bytes = budget.bytesLeft
         var records: [Record] = []
         var damaged: [String] = []
-        var moreComing = budget.rowsLeft <= 0 && reached < row.counter
+        var moreComing = budget.rowsLeft <= 0 && !way.isAtEnd
         let end = try place.feed(
-            FeedReading(
-                zone: row.id, after: after, limit: min(limit + 1, max(budget.rowsLeft, 0)),
-                lookedAtMax: max(budget.rowsLeft, 0), types: zone.desiredRecordTypes), transaction
+            way.reading(
+                row.id, types: zone.desiredRecordTypes,
+                limit: min(limit + 1, max(budget.rowsLeft, 0)),
+                lookedAtMax: max(budget.rowsLeft, 0)), transaction
         ) { entry in
             guard records.count + damaged.count < limit, bytes > 0 else {
                 moreComing = true
                 return false
             }
             if case .record(let found) = entry, try !place.shows(found) {
-                reached = entry.change
+                way.pass(entry.change)
                 return true
             }
             switch try self.read(
@@ -158,23 +152,19 @@ extension RecordService {
                 records.append(record)
             case .damaged(let name): damaged.append(name)
             }
-            reached = entry.change
+            way.pass(entry.change)
             return true
         }
         budget.bytesLeft = bytes
         budget.rowsLeft -= end.lookedAt
-        if !moreComing, let stoppedAt = end.stoppedAt, stoppedAt < row.counter {
-            moreComing = true
-            reached = max(reached, stoppedAt)
+        if !moreComing, let stoppedAt = end.stoppedAt {
+            way.pass(stoppedAt)
+            moreComing = !way.isAtEnd
         }
         reply.records = records
         reply.damagedRecords = damaged
         reply.moreComing = moreComing
-        reply.syncToken =
-            SyncToken(
-                line, of: .zone, change: moreComing ? reached : row.counter, from: start,
-                view: view
-            ).text
+        reply.syncToken = way.token(isAtEnd: !moreComing)
     }
 
     private enum PageEntry {

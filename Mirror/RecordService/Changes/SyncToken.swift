@@ -117,10 +117,7 @@ struct SyncToken: Hashable {
         guard token.incarnation == line.incarnation else {
             throw expired("is of another service, or from before it was made anew", zoneID)
         }
-        guard token.seen.change >= 0, isKnown(token.seen, on: line) else {
-            throw expired(
-                "is of a time that the service lost, as when it is restored from a backup", zoneID)
-        }
+        try checkTime(of: token.seen, on: line, zoneID)
         let began = token.began.flatMap { isKnown($0, on: line) ? $0 : nil }
         guard max(token.seen.change, began?.change ?? 0) >= line.floor else {
             throw expired(Self.isTooOld, zoneID)
@@ -130,6 +127,16 @@ struct SyncToken: Hashable {
                 change: token.seen.change, began: began, heard: token.hidden?.heard)
         }
         return try anew(from: began ?? token.seen, token.hidden, on: line, view, zoneID)
+    }
+
+    /// Throws CHANGE_TOKEN_EXPIRED where the line does not know the change.
+    static func checkTime(
+        of seen: ChangeTag, on line: EpochLine, _ zoneID: ZoneID?
+    ) throws(RecordError) {
+        guard seen.change >= 0, isKnown(seen, on: line) else {
+            throw expired(
+                "is of a time that the service lost, as when it is restored from a backup", zoneID)
+        }
     }
 
     /// Who sees other records than at the token begins once more, for the token has passed what

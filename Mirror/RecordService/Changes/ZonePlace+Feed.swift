@@ -10,8 +10,7 @@ extension ZonePlace {
         guard let shares = access as? ShareAccess, !shares.seesAll else {
             return try transaction.records(reading, body)
         }
-        let members = try transaction.members(
-            of: shares.names, in: reading.zone, after: reading.after, limit: reading.lookedAtMax)
+        let members = try transaction.members(of: shares.names, reading)
         var given = 0
         for (index, member) in members.enumerated() {
             guard given < reading.limit else {

@@ -15,7 +15,7 @@ extension PostgresTransaction {
         let bound = reading.types == nil ? nil : try reach(of: reading)
         var given = 0
         var last: Int64?
-        try rows(reading, through: bound?.change) { row in
+        try rows(reading.ending(at: bound?.change)) { row in
             given += 1
             last = row.change
             return try body(.record(row))
@@ -32,36 +32,34 @@ extension PostgresTransaction {
     private func reach(of reading: FeedReading) throws -> (change: Int64, count: Int) {
         let found = try first(
             """
-            SELECT max(change), count(*) FROM (SELECT change FROM records
-            WHERE zone = $1 AND change > $2 ORDER BY change LIMIT $3) AS next
+            SELECT min(change), max(change), count(*) FROM (SELECT change FROM records
+            WHERE zone = $1 AND change > $2 AND change <= $3 ORDER BY \(reading.order) LIMIT $4)
+            AS next
             """,
             [
-                .integer(reading.zone), .integer(reading.after),
+                .integer(reading.zone), .integer(reading.after), .integer(reading.through),
                 PostgresValue(reading.lookedAtMax),
             ]
-        ) { ($0.int64(at: 0), Int($0.int64(at: 1))) }
-        guard let found, found.1 > 0 else { return (reading.after, 0) }
+        ) { ($0.int64(at: reading.isNewestFirst ? 0 : 1), Int($0.int64(at: 2))) }
+        guard let found, found.1 > 0 else { return (reading.start, 0) }
         return (found.0, found.1)
     }
 
-    private func rows(
-        _ reading: FeedReading, through end: Int64?, _ body: (RecordRow) throws -> Bool
-    ) throws {
+    private func rows(_ reading: FeedReading, _ body: (RecordRow) throws -> Bool) throws {
         let types: [PostgresValue] = reading.types.map { [.names($0)] } ?? []
-        var after = reading.after
-        var left = reading.limit
-        while left > 0 {
+        var left = reading
+        while left.limit > 0 {
             let isCut = try chunk(
                 where: "zone = $1 AND change > $2 AND change <= $3"
                     + (types.isEmpty ? "" : " AND type = ANY($5)"),
-                order: "change", limit: "$4",
+                order: reading.order, limit: "$4",
                 [
-                    .integer(reading.zone), .integer(after), .integer(end ?? .max),
-                    PostgresValue(min(left, Self.chunkRowsMax)),
+                    .integer(reading.zone), .integer(left.after), .integer(left.through),
+                    PostgresValue(min(left.limit, Self.chunkRowsMax)),
                 ] + types
             ) { row in
-                after = row.change
-                left -= 1
+                left = left.going(onBehind: row.change)
+                left.limit -= 1
                 return try body(row)
             }
             guard isCut else { return }

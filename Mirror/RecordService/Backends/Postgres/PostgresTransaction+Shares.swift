@@ -117,15 +117,17 @@ extension PostgresTransaction {
         }
     }
 
-    func members(
-        of shares: [String], in zone: Int64, after change: Int64, limit: Int
-    ) throws -> [ShareMember] {
+    func members(of shares: [String], _ reading: FeedReading) throws -> [ShareMember] {
         try all(
             """
             SELECT \(Self.memberColumns) FROM share_members
-            WHERE zone = $1 AND share = ANY($2) AND change > $3 ORDER BY change LIMIT $4
+            WHERE zone = $1 AND share = ANY($2) AND change > $3 AND change <= $4
+            ORDER BY \(reading.order) LIMIT $5
             """,
-            [.integer(zone), .names(shares), .integer(change), PostgresValue(limit)], Self.member)
+            [
+                .integer(reading.zone), .names(shares), .integer(reading.after),
+                .integer(reading.through), PostgresValue(reading.lookedAtMax),
+            ], Self.member)
     }
 
     func liveMembers(of shares: [String], in zone: Int64, limit: Int) throws -> [String] {

@@ -81,28 +81,27 @@ extension SQLiteTransaction {
     func records(
         _ reading: FeedReading, _ body: (FeedEntry) throws -> Bool
     ) throws -> FeedEnd {
-        var reading = reading
-        let limit = reading.limit
         let bound = reading.types == nil ? nil : try reach(of: reading)
+        var part = reading.ending(at: bound?.change)
         var given = 0
         var last: Int64?
         do {
-            try rows(reading, through: bound?.change) { row in
+            try rows(part) { row in
                 given += 1
                 last = row.change
                 return try body(.record(row))
             }
         } catch let fault as SQLiteFault where fault.isCorrupt {
-            reading.after = last ?? reading.after
-            reading.limit -= given
-            given += try recordsOneByOne(reading, through: bound?.change) { entry in
+            if let last { part = part.going(onBehind: last) }
+            part.limit -= given
+            given += try recordsOneByOne(part) { entry in
                 last = entry.change
                 return try body(entry)
             }
         }
-        guard let bound, given < limit else {
+        guard let bound, given < reading.limit else {
             return FeedEnd(
-                lookedAt: bound?.count ?? given, stoppedAt: given < limit ? nil : last)
+                lookedAt: bound?.count ?? given, stoppedAt: given < reading.limit ? nil : last)
         }
         let isWhole = bound.count < reading.lookedAtMax
         return FeedEnd(lookedAt: bound.count, stoppedAt: isWhole ? nil : bound.change)
@@ -112,32 +111,32 @@ extension SQLiteTransaction {
     private func reach(of reading: FeedReading) throws -> (change: Int64, count: Int) {
         let found = try first(
             """
-            SELECT max(change), count(*) FROM (SELECT change FROM records
-            WHERE zone = ? AND change > ? ORDER BY change LIMIT ?)
+            SELECT min(change), max(change), count(*) FROM (SELECT change FROM records
+            WHERE zone = ? AND change > ? AND change <= ? ORDER BY \(reading.order) LIMIT ?)
             """,
             [
-                .integer(reading.zone), .integer(reading.after), SQLiteValue(reading.lookedAtMax),
+                .integer(reading.zone), .integer(reading.after), .integer(reading.through),
+                SQLiteValue(reading.lookedAtMax),
             ]
-        ) { ($0.int64(at: 0), Int($0.int64(at: 1))) }
-        guard let found, found.1 > 0 else { return (reading.after, 0) }
+        ) { ($0.int64(at: reading.isNewestFirst ? 0 : 1), Int($0.int64(at: 2))) }
+        guard let found, found.1 > 0 else { return (reading.start, 0) }
         return (found.0, found.1)
     }
 
-    private func rows(
-        _ reading: FeedReading, through end: Int64?, _ body: (RecordRow) throws -> Bool
-    ) throws {
+    private func rows(_ reading: FeedReading, _ body: (RecordRow) throws -> Bool) throws {
         let types = reading.types ?? []
         let marks = Array(repeating: "?", count: types.count).joined(separator: ",")
         let statement = try connection.prepare(
             """
             SELECT \(Self.columns) FROM records
             WHERE zone = ? AND change > ? AND change <= ?
-            \(reading.types == nil ? "" : "AND type IN (\(marks))") ORDER BY change LIMIT ?
+            \(reading.types == nil ? "" : "AND type IN (\(marks))")
+            ORDER BY \(reading.order) LIMIT ?
             """)
         defer { statement.reset() }
         try statement.bind(
             [
-                .integer(reading.zone), .integer(reading.after), .integer(end ?? .max),
+                .integer(reading.zone), .integer(reading.after), .integer(reading.through),
             ] + types.map { .text($0) } + [SQLiteValue(reading.limit)])
         while try statement.step() {
             guard try body(Self.record(statement)) else { return }
@@ -147,15 +146,15 @@ extension SQLiteTransaction {
     /// Reads on where a page of the file is broken: the changes by their index, then each row by
     /// itself, so that only rows on the broken page are missed.
     private func recordsOneByOne(
-        _ reading: FeedReading, through end: Int64?, _ body: (FeedEntry) throws -> Bool
+        _ reading: FeedReading, _ body: (FeedEntry) throws -> Bool
     ) throws -> Int {
         let changes = try all(
             """
             SELECT change FROM records INDEXED BY records_by_change
-            WHERE zone = ? AND change > ? AND change <= ? ORDER BY change LIMIT ?
+            WHERE zone = ? AND change > ? AND change <= ? ORDER BY \(reading.order) LIMIT ?
             """,
             [
-                .integer(reading.zone), .integer(reading.after), .integer(end ?? .max),
+                .integer(reading.zone), .integer(reading.after), .integer(reading.through),
                 SQLiteValue(reading.lookedAtMax),
             ]
         ) { $0.int64(at: 0) }
@@ -171,10 +170,11 @@ extension SQLiteTransaction {
     private func entry(at change: Int64, _ reading: FeedReading) throws -> FeedEntry? {
         var one = reading
         one.after = change - 1
+        one.through = change
         one.limit = 1
         do {
             var found: RecordRow?
-            try rows(one, through: change) {
+            try rows(one) {
                 found = $0
                 return false
             }

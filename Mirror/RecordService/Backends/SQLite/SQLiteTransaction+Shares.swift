@@ -147,17 +147,17 @@ extension SQLiteTransaction {
         }
     }
 
-    func members(
-        of shares: [String], in zone: Int64, after change: Int64, limit: Int
-    ) throws -> [ShareMember] {
+    func members(of shares: [String], _ reading: FeedReading) throws -> [ShareMember] {
         try all(
             """
             SELECT \(Self.memberColumns) FROM share_members
-            WHERE zone = ? AND share IN (\(Self.marks(shares.count))) AND change > ?
-            ORDER BY change LIMIT ?
+            WHERE zone = ? AND share IN (\(Self.marks(shares.count))) AND change > ? AND change <= ?
+            ORDER BY \(reading.order) LIMIT ?
             """,
-            [.integer(zone)] + shares.map { .text($0) } + [.integer(change), SQLiteValue(limit)],
-            Self.member)
+            [.integer(reading.zone)] + shares.map { .text($0) } + [
+                .integer(reading.after), .integer(reading.through),
+                SQLiteValue(reading.lookedAtMax),
+            ], Self.member)
     }
 
     func liveMembers(of shares: [String], in zone: Int64, limit: Int) throws -> [String] {

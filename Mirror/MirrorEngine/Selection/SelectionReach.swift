@@ -54,11 +54,20 @@ struct SelectionReach {
     /// Throws `MirrorError` where a round would not know what to send.
     func checkIsRead() throws {
         guard mirror.settings.scope.hasUnreadSelection else { return }
-        throw MirrorError(
-            .selectionUnread,
-            "What of the store is sent is chosen by a predicate that only its app can read. Sync "
-                + "it by the app, or choose anew.")
+        throw MirrorError(.selectionUnread, Self.cannotBeRead)
     }
+
+    /// Why of what was saved nobody knows whether it is to be sent; nil where somebody does.
+    func doubt() throws -> String? {
+        guard mirror.settings.scope.hasUnreadSelection,
+            try mirror.ledger.setting(.selection)?.string?.hasPrefix(Self.unread) == true
+        else { return nil }
+        return Self.cannotBeRead
+    }
+
+    private static let cannotBeRead =
+        "What of the store is sent is chosen by a predicate that only its app can read, or that "
+        + "speaks of what its model has no more. Sync it by the app, or choose anew."
 
     /// Where the selection is another than at a look before, all objects are looked at. Returns
     /// whether it was: what was kept aside because of it may come then.
@@ -140,25 +149,48 @@ extension MirrorScope {
             return
         }
         isRemembered = true
-        let text = try store.read { transaction -> String? in
+        try store.read { transaction in
             let ledger = Ledger(connection: transaction.connection, platform: platform)
-            guard try Ledger.exists(in: ledger.connection) else { return nil }
-            return try ledger.setting(.selection)?.string
+            guard try Ledger.exists(in: ledger.connection),
+                let text = try ledger.setting(.selection)?.string
+            else { return }
+            try follow(text, in: transaction)
         }
-        if let text { follow(text) }
     }
 
     /// Takes the selection that the store keeps, where it is another. One that cannot be read here
     /// takes the place of none that was given: its predicate may be the same one, of another
     /// process of the app.
-    mutating func follow(_ kept: String) {
+    mutating func follow(_ kept: String, in store: StoreTransaction) throws {
         guard hasUnreadSelection || kept != selection?.text ?? "" else { return }
         guard isRemembered || !kept.hasPrefix(SelectionReach.unread) else { return }
-        do {
-            selection = kept.isEmpty ? nil : try SyncSelection(text: kept)
-            hasUnreadSelection = false
-        } catch {
+        guard let read = try? SyncSelection(text: kept), try read.canBeAsked(of: store) else {
             hasUnreadSelection = isRemembered
+            return
         }
+        selection = kept.isEmpty ? nil : read
+        hasUnreadSelection = false
+    }
+}
+
+extension SyncSelection {
+    /// Whether the store has the entities and properties that are spoken of: a newer version of the
+    /// model may have others, and by a rule for an entity that is called otherwise now all of it
+    /// would be sent. Cost: a query for each entity that has a condition, which reads no row.
+    fileprivate func canBeAsked(of store: StoreTransaction) throws -> Bool {
+        guard entityNames.allSatisfy({ store.layout.entity(named: $0) != nil }) else {
+            return false
+        }
+        for layout in store.layout.entities where !layout.entity.isAbstract {
+            guard case .matching(let condition) = rule(of: layout.entity) else { continue }
+            var query = RowQuery(entity: layout.number)
+            query.predicate = .and([condition, node(of: NSPredicate(value: false))])
+            do {
+                _ = try store.ids(matching: query)
+            } catch let error as StoreError where error.code == .unsupported {
+                return false
+            }
+        }
+        return true
     }
 }

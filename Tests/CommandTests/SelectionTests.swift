@@ -83,8 +83,8 @@ import Testing
         try workshop.done(["verify", phone] + service.settings)
     }
 
-    /// A newer version of the model may call otherwise what the store's selection speaks of: nothing
-    /// is sent by half of it.
+    /// A newer version of the model may call otherwise what the store's selection speaks of:
+    /// nothing is sent by half of it.
     @Test(arguments: [
         ("name=\"pages\"", "name=\"length\" renamingIdentifier=\"pages\"", "Book:length > 300"),
         ("name=\"Book\"", "name=\"Volume\" elementID=\"Book\"", "Volume:pages > 300"),
@@ -94,9 +94,9 @@ import Testing
     ) throws {
         _ = try sync(desk, "--only", "Book:pages > 300")
         let newer = try workshop.model { text in
-            text.replacing(former, with: latter)
-                .replacing("destinationEntity=\"Book\"", with: "destinationEntity=\"\(entity(choice))\"")
-                .replacing("inverseEntity=\"Book\"", with: "inverseEntity=\"\(entity(choice))\"")
+            ["destinationEntity", "inverseEntity"].reduce(text.replacing(former, with: latter)) {
+                $0.replacing("\($1)=\"Book\"", with: "\($1)=\"\(entity(choice))\"")
+            }
         }
         try workshop.done(["migrate", desk, "--to", newer])
         let property = former.contains("pages") ? "length" : "pages"

@@ -140,13 +140,17 @@ extension MirrorScope {
             })
     }
 
-    /// Takes a selection, or the one that the store keeps.
+    /// Takes a selection, or the one that the store keeps. Throws `MirrorError`
+    /// (`.storeNotMirrorable`) for a selection of what the model does not have.
     mutating func select(
         _ source: SelectionSource, in store: SQLiteRowStore, _ platform: Environment
     ) throws {
         if case .given(let selection) = source {
             self.selection = selection
-            return
+            guard let unknown = try store.read({ try selection?.unknown(to: $0) }) else { return }
+            throw MirrorError(
+                .storeNotMirrorable,
+                "The selection speaks of \(unknown). Name what the store's model has.")
         }
         isRemembered = true
         try store.read { transaction in
@@ -164,7 +168,7 @@ extension MirrorScope {
     mutating func follow(_ kept: String, in store: StoreTransaction) throws {
         guard hasUnreadSelection || kept != selection?.text ?? "" else { return }
         guard isRemembered || !kept.hasPrefix(SelectionReach.unread) else { return }
-        guard let read = try? SyncSelection(text: kept), try read.canBeAsked(of: store) else {
+        guard let read = try? SyncSelection(text: kept), try read.unknown(to: store) == nil else {
             hasUnreadSelection = isRemembered
             return
         }
@@ -174,12 +178,13 @@ extension MirrorScope {
 }
 
 extension SyncSelection {
-    /// Whether the store has the entities and properties that are spoken of: a newer version of the
-    /// model may have others, and by a rule for an entity that is called otherwise now all of it
-    /// would be sent. Cost: a query for each entity that has a condition, which reads no row.
-    fileprivate func canBeAsked(of store: StoreTransaction) throws -> Bool {
-        guard entityNames.allSatisfy({ store.layout.entity(named: $0) != nil }) else {
-            return false
+    /// What it speaks of that the store's model does not have; nil where all of it can be asked. A
+    /// newer version of the model may call it otherwise: by a rule for an entity that is not there
+    /// all of it would be sent. Cost: a query for each entity with a condition, which reads no row.
+    fileprivate func unknown(to store: StoreTransaction) throws -> String? {
+        let known = store.layout.model.entitiesByName
+        if let name = entityNames.sorted().first(where: { known[$0] == nil }) {
+            return "an entity \(name)"
         }
         for layout in store.layout.entities where !layout.entity.isAbstract {
             guard case .matching(let condition) = rule(of: layout.entity) else { continue }
@@ -188,9 +193,9 @@ extension SyncSelection {
             do {
                 _ = try store.ids(matching: query)
             } catch let error as StoreError where error.code == .unsupported {
-                return false
+                return "what no query of \(layout.name) can ask (\(error.message))"
             }
         }
-        return true
+        return nil
     }
 }

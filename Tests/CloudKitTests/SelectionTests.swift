@@ -120,6 +120,20 @@ import Testing
         }
     }
 
+    /// By a rule for what is not there, what was meant to stay would be sent.
+    @Test func aSelectionOfWhatTheModelLacksIsRefused() throws {
+        let unknown = try desk { $0.exclude(entity: "Diary") }
+        #expect((unknown.failure as? CKError)?.code == .invalidArguments)
+        #expect("\(try #require(unknown.failure))".contains("an entity Diary"))
+        #expect(try unknown.container.status(of: unknown.store) == nil)
+        let wrong = try service.container("laptop", model: SharingWorld.model) {
+            var selection = SyncSelection()
+            selection.include(entity: "Note", where: NSPredicate(format: "isOpen == YES"))
+            $0.selection = selection
+        }
+        #expect("\(try #require(wrong.failure))".contains("isOpen"))
+    }
+
     @Test func anExcludedEntityNeitherGoesNorComes() async throws {
         let desk = try desk { $0.exclude(entity: "Label") }
         try desk.write("mine", in: "Label")

@@ -208,6 +208,24 @@ import Testing
         #expect(try world.desk.texts("Note") == ["diary", "map", "picnic", "tickets"])
     }
 
+    @Test func whatWasTakenAwayAndNotSentWhenAShareEndsIsInTheLog() async throws {
+        let world = try SharingWorld()
+        let share = try await world.open()
+        try await world.settle()
+        try world.phone.edit("map") { note, context in context.delete(note) }
+        try world.phone.edit("tickets") { note, _ in note.setValue(NSSet(), forKey: "labels") }
+        try await world.desk.container.endSharing(share, in: world.desk.store)
+        _ = try? await world.phone.container.sync()
+        let log = try #require(try MirroredStore.known(of: world.phone.store)).conflicts()
+        #expect(log.allSatisfy { $0.rule == "shareEnded" && $0.winner == "remote" })
+        #expect(log.allSatisfy { $0.local == nil && $0.remote == $0.base && $0.remote != nil })
+        #expect(Set(log.map(\.property)) == ["text", "folder", "notes"])
+        #expect(log.first { $0.property == "text" }?.remote == .string("map"))
+        // The owner has all of it, and so has who takes part again.
+        try await world.settle([world.desk, world.laptop])
+        #expect(try world.laptop.texts("Note") == ["diary", "map", "tickets"])
+    }
+
     @Test func whoLeavesKeepsNothingAndTakesNothingAway() async throws {
         let world = try SharingWorld()
         try await world.open()

@@ -67,6 +67,56 @@ import Testing
         #expect(!all.output.contains("sends") && !all.output.contains("kept here"))
     }
 
+    /// What it leads to may never come: `verify` tells that as it does of a pair.
+    @Test func aLinkToWhatIsNotSentHasItsReason() throws {
+        try workshop.edit(
+            desk, "insert Author a name=Herbert\ninsert Book title=Dune pages=412 author=a")
+        _ = try sync(desk, "--only", "Book")
+        _ = try sync(phone)
+        let verified = try workshop.run(["verify", phone, "--json"] + service.settings)
+        let told = verified.lines.filter { $0["event"] as? String == "difference" }
+        #expect(
+            told.map { $0["reason"] as? String } == ["an object that it leads to is not here"])
+        #expect(verified.status == 1 && verified.json["unexplained"] as? Int == 0)
+        _ = try sync(desk, "--only", "all")
+        _ = try sync(phone)
+        try workshop.done(["verify", phone] + service.settings)
+    }
+
+    /// A newer version of the model may call otherwise what the store's selection speaks of:
+    /// nothing is sent by half of it.
+    @Test(arguments: [
+        ("name=\"pages\"", "name=\"length\" renamingIdentifier=\"pages\"", "Book:length > 300"),
+        ("name=\"Book\"", "name=\"Volume\" elementID=\"Book\"", "Volume:pages > 300"),
+    ])
+    func whatTheModelCallsOtherwiseIsChosenAnew(
+        former: String, latter: String, choice: String
+    ) throws {
+        _ = try sync(desk, "--only", "Book:pages > 300")
+        let newer = try workshop.model { text in
+            ["destinationEntity", "inverseEntity"].reduce(text.replacing(former, with: latter)) {
+                $0.replacing("\($1)=\"Book\"", with: "\($1)=\"\(entity(choice))\"")
+            }
+        }
+        try workshop.done(["migrate", desk, "--to", newer])
+        let property = former.contains("pages") ? "length" : "pages"
+        try workshop.edit(desk, "insert \(entity(choice)) title=Secret \(property)=4")
+        for verb in ["sync", "status"] {
+            let settings = verb == "sync" ? service.settings : []
+            let run = try workshop.run([verb, desk] + settings)
+            #expect(run.status == 1, "\(verb)")
+            #expect((run.output + run.complaint).contains("its model has no more"))
+        }
+        _ = try sync(phone)
+        #expect(try titles(phone) == ["Long"])
+        _ = try sync(desk, "--only", choice)
+        #expect(try workshop.run("status", desk).status == 0)
+        _ = try sync(phone)
+        #expect(try titles(phone) == ["Long"])
+    }
+
+    private func entity(_ choice: String) -> String { String(choice.prefix { $0 != ":" }) }
+
     @Test func onlySomeIsFetched() throws {
         _ = try sync(desk)
         _ = try sync(phone, "--only", "Tag")

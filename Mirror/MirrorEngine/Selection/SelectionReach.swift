@@ -54,11 +54,20 @@ struct SelectionReach {
     /// Throws `MirrorError` where a round would not know what to send.
     func checkIsRead() throws {
         guard mirror.settings.scope.hasUnreadSelection else { return }
-        throw MirrorError(
-            .selectionUnread,
-            "What of the store is sent is chosen by a predicate that only its app can read. Sync "
-                + "it by the app, or choose anew.")
+        throw MirrorError(.selectionUnread, Self.cannotBeRead)
     }
+
+    /// Why of what was saved nobody knows whether it is to be sent; nil where somebody does.
+    func doubt() throws -> String? {
+        guard mirror.settings.scope.hasUnreadSelection,
+            try mirror.ledger.setting(.selection)?.string?.hasPrefix(Self.unread) == true
+        else { return nil }
+        return Self.cannotBeRead
+    }
+
+    private static let cannotBeRead =
+        "What of the store is sent is chosen by a predicate that only its app can read, or that "
+        + "speaks of what its model has no more. Sync it by the app, or choose anew."
 
     /// Where the selection is another than at a look before, all objects are looked at. Returns
     /// whether it was: what was kept aside because of it may come then.
@@ -131,34 +140,62 @@ extension MirrorScope {
             })
     }
 
-    /// Takes a selection, or the one that the store keeps.
+    /// Takes a selection, or the one that the store keeps. Throws `MirrorError`
+    /// (`.storeNotMirrorable`) for a selection of what the model does not have.
     mutating func select(
         _ source: SelectionSource, in store: SQLiteRowStore, _ platform: Environment
     ) throws {
         if case .given(let selection) = source {
             self.selection = selection
-            return
+            guard let unknown = try store.read({ try selection?.unknown(to: $0) }) else { return }
+            throw MirrorError(
+                .storeNotMirrorable,
+                "The selection speaks of \(unknown). Name what the store's model has.")
         }
         isRemembered = true
-        let text = try store.read { transaction -> String? in
+        try store.read { transaction in
             let ledger = Ledger(connection: transaction.connection, platform: platform)
-            guard try Ledger.exists(in: ledger.connection) else { return nil }
-            return try ledger.setting(.selection)?.string
+            guard try Ledger.exists(in: ledger.connection),
+                let text = try ledger.setting(.selection)?.string
+            else { return }
+            try follow(text, in: transaction)
         }
-        if let text { follow(text) }
     }
 
     /// Takes the selection that the store keeps, where it is another. One that cannot be read here
     /// takes the place of none that was given: its predicate may be the same one, of another
     /// process of the app.
-    mutating func follow(_ kept: String) {
+    mutating func follow(_ kept: String, in store: StoreTransaction) throws {
         guard hasUnreadSelection || kept != selection?.text ?? "" else { return }
         guard isRemembered || !kept.hasPrefix(SelectionReach.unread) else { return }
-        do {
-            selection = kept.isEmpty ? nil : try SyncSelection(text: kept)
-            hasUnreadSelection = false
-        } catch {
+        guard let read = try? SyncSelection(text: kept), try read.unknown(to: store) == nil else {
             hasUnreadSelection = isRemembered
+            return
         }
+        selection = kept.isEmpty ? nil : read
+        hasUnreadSelection = false
+    }
+}
+
+extension SyncSelection {
+    /// What it speaks of that the store's model does not have; nil where all of it can be asked. A
+    /// newer version of the model may call it otherwise: by a rule for an entity that is not there
+    /// all of it would be sent. Cost: a query for each entity with a condition, which reads no row.
+    fileprivate func unknown(to store: StoreTransaction) throws -> String? {
+        let known = store.layout.model.entitiesByName
+        if let name = entityNames.sorted().first(where: { known[$0] == nil }) {
+            return "an entity \(name)"
+        }
+        for layout in store.layout.entities where !layout.entity.isAbstract {
+            guard case .matching(let condition) = rule(of: layout.entity) else { continue }
+            var query = RowQuery(entity: layout.number)
+            query.predicate = .and([condition, node(of: NSPredicate(value: false))])
+            do {
+                _ = try store.ids(matching: query)
+            } catch let error as StoreError where error.code == .unsupported {
+                return "what no query of \(layout.name) can ask (\(error.message))"
+            }
+        }
+        return nil
     }
 }

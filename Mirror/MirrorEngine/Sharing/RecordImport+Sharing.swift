@@ -40,13 +40,49 @@ extension RecordImport {
                 "WHERE m.Z_PK > ? ORDER BY m.Z_PK LIMIT 500", [.integer(cursor)])
             guard let last = entries.last else { break }
             cursor = last.key
-            for entry in entries where !entry.needsCloudDelete {
-                if try keepEdits(of: entry) { rows.append(entry.row) }
+            for entry in entries {
+                if entry.needsCloudDelete {
+                    try logDeletion(of: entry)
+                } else if try keepEdits(of: entry) {
+                    rows.append(entry.row)
+                }
             }
         }
         for row in rows { changes.deletes.append(RowDelete(id: row)) }
         try flush()
         outcome.applied += rows.count
+    }
+
+    /// Logs a deletion that the owner was not told, as the values that stay there.
+    private mutating func logDeletion(of entry: RecordEntry) throws {
+        guard let base = entry.base, !base.deleted else { return }
+        let layout = try mirror.layout(of: entry.row)
+        let kept = mirror.mapping.agreedState(of: base, entity: layout)
+        // A large value is here no more.
+        var slots = kept.changes(from: nil).filter { slot in
+            guard case .attribute(let value) = kept.value(slot) else { return true }
+            return AssetStandIn(value) == nil
+        }
+        if slots.isEmpty { slots = kept.attributes.indices.prefix(1).map { .attribute($0) } }
+        for slot in slots {
+            var conflict = deletionConflict(
+                slot, layout, base: kept.value(slot), local: nil, remote: kept.value(slot),
+                winner: .remote)
+            conflict.rule = Self.shareEndRule
+            try log(conflict, layout, entry.recordName, by: base.modified)
+        }
+    }
+
+    /// Logs the members that an object lost here, of which the owner was not told.
+    private func logLostMembers(of name: String) throws {
+        for pair in try mirror.ledger.pairs(of: name)
+        where pair.needsDelete && pair.pair.first.isExactly(name) && pair.base?.deleted == false {
+            guard try mirror.ledger.row(named: pair.pair.second).map(mirror.store.row) != nil,
+                var lost = try mirror.lostMember(pair, with: name, isLocal: false)
+            else { continue }
+            (lost.base, lost.rule, lost.winner) = (true, Self.shareEndRule, .remote)
+            try mirror.ledger.log(lost, by: pair.base?.modified)
+        }
     }
 
     /// Logs what of an object was not told yet, and keeps it whole. Returns whether there is a row.
@@ -67,6 +103,7 @@ extension RecordImport {
             conflict.rule = Self.shareEndRule
             try log(conflict, layout, entry.recordName)
         }
+        try logLostMembers(of: entry.recordName)
         let losesLinks = try logLostLinks(of: entry, local, by: nil)
         if losesLinks || !edits.isEmpty {
             let whole = try uncut(local, upon: agreed)

@@ -116,7 +116,8 @@ extension MirroredStore {
                 container: try ledger.setting(.container)?.string.map(MirrorDestination.place),
                 pending: try ledger.pendingCounts(),
                 lastRound: try ledger.date(.lastRound),
-                lastError: try ledger.setting(.lastError)?.string,
+                lastError: try ledger.setting(.lastError)?.string
+                    ?? SelectionReach(mirror: mirror).doubt(),
                 retryAt: try ledger.date(.retryAt), conflictsWaiting: try ledger.waitingConflicts(),
                 refusals: try ledger.refusals(),
                 initialImportCompleted: try ledger.setting(.initialImport) != nil,

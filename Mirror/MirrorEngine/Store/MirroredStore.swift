@@ -111,19 +111,19 @@ public final class MirroredStore: Sendable {
 
     private func transaction(_ transaction: StoreTransaction) throws -> MirrorTransaction {
         MirrorTransaction(
-            store: transaction, settings: try present(transaction.connection),
+            store: transaction, settings: try present(transaction),
             storeIdentifier: namingIdentifier, assets: assets)
     }
 
     /// The settings, with what the store keeps of what is to be sent: another process may have
     /// chosen since, and the last choice counts. One's own is made by the first round.
-    private func present(_ connection: Connection) throws -> MirrorSettings {
+    private func present(_ store: StoreTransaction) throws -> MirrorSettings {
         guard settings.scope.isRemembered || wasPrepared.withLock({ $0 }),
-            try Ledger.exists(in: connection)
+            try Ledger.exists(in: store.connection)
         else { return settings }
-        let ledger = Ledger(connection: connection, platform: settings.platform)
+        let ledger = Ledger(connection: store.connection, platform: settings.platform)
         var present = settings
-        try present.scope.follow(ledger.setting(.selection)?.string ?? "")
+        try present.scope.follow(ledger.setting(.selection)?.string ?? "", in: store)
         return present
     }
 

@@ -225,6 +225,8 @@ private struct ComparisonReading {
         }
         let slots = local.entity == remote.entity ? local.changes(from: remote) : []
         guard !slots.isEmpty else { return }
+        let obstacle = obstacles.all[name]
+        let absent = absentTargets(slots, local, remote)
         differences.append(
             .init(
                 kind: .differs, title: try title(of: record), recordName: name,
@@ -233,8 +235,24 @@ private struct ComparisonReading {
                         slot.name(in: entity), words(local.value(slot), slot, entity),
                         words(remote.value(slot), slot, entity)
                     )
-                }, reason: try obstacles.all[name] ?? reasonDiffers(record),
-                isLasting: obstacles.all[name] != nil))
+                }, reason: try obstacle ?? reasonDiffers(record) ?? absent.map { _ in Self.absent },
+                isLasting: obstacle != nil || absent?.contains { records[$0] == nil } == true))
+    }
+
+    private static let absent = "an object that it leads to is not here"
+
+    /// The targets of links that wait here for objects to come; nil where more differs than these.
+    private func absentTargets(
+        _ slots: [PropertySlot], _ local: ObjectState, _ remote: ObjectState
+    ) -> [String]? {
+        var targets: [String] = []
+        for slot in slots {
+            guard case .link(nil) = local.value(slot), case .link(let link?) = remote.value(slot),
+                states[link.recordName] == nil, !leftOut.contains(link.recordName)
+            else { return nil }
+            targets.append(link.recordName)
+        }
+        return targets
     }
 
     private mutating func addOnlyHere(_ name: String, _ state: ObjectState) throws {

@@ -142,8 +142,8 @@ struct Verify: Verb {
         }
         let lasting = comparison.differences.count(where: \.isLasting)
         if lasting == 0 { return "All of it has a reason, which a round settles: `diptych sync`" }
-        return "All of it has a reason, which a round settles but for what is kept aside or "
-            + "refused (\(Figure.grouped(lasting))): `diptych status` tells what to do."
+        return "All of it has a reason, which a round settles but for what is kept aside, refused, "
+            + "or was not sent (\(Figure.grouped(lasting))): `diptych status` tells what to do."
     }
 
     private func sentence(_ difference: MirrorComparison.Difference) -> String {

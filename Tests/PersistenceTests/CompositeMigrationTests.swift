@@ -82,6 +82,27 @@ struct CompositeMigrationTests {
         }
     }
 
+    /// Names of composites are in no version hash, so that nothing is migrated.
+    @Test(arguments: [StoreKind.sqlite, .xml, .binary])
+    func compositesThatAloneAreRenamedKeepTheirValues(_ kind: StoreKind) throws {
+        let bench = try Self.filled(kind)
+        let place = [number("lat", .doubleAttributeType), text("map")]
+        let house = Self.composite(
+            "house", from: "home",
+            [text("town"), number("zip"), Self.composite("place", from: "geo", place)])
+        #expect(Self.model(house).entityVersionHashesByName == Self.old.entityVersionHashesByName)
+        for options in [MigrationBench.migrating, [:]] {
+            try bench.open(Self.model(house), options: options) { context in
+                let whole = try context.one("Person", "whole")
+                #expect(whole.value(forKeyPath: "house.place.lat") as? Double == 1.5)
+                #expect(whole.value(forKeyPath: "house.town") as? String == "Ulm")
+                #expect(try context.one("Person", "none").value(forKey: "house") == nil)
+                whole.setValue("Ulm", forKeyPath: "house.place.map")
+                try context.save()
+            }
+        }
+    }
+
     /// As an attribute of another type is: a text would have become the number 0.
     @Test(arguments: [StoreKind.sqlite, .xml])
     func anElementOfAnotherTypeIsRefused(_ kind: StoreKind) throws {

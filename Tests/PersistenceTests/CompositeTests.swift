@@ -96,6 +96,35 @@ import Testing
         #expect(rows == [8, 7, nil])
     }
 
+    /// A composite is there where one of its elements is, at whatever depth.
+    @Test(arguments: StoreKind.allCases)
+    func predicatesTellWhetherACompositeIsThere(_ kind: StoreKind) throws {
+        let bench = try Bench(kind, model: Self.model())
+        let full = try bench.make("Place")
+        full.setValue(address(40, 1), forKey: "address")
+        let deep = try bench.make("Place")
+        deep.setValue(["geo": ["grid": ["row": 2]]], forKey: "address")
+        let shallow = try bench.make("Place")
+        shallow.setValue(["zip": 3], forKey: "address")
+        let bare = try bench.make("Place")
+        deep.setValue(full, forKey: "region")
+        bare.setValue(shallow, forKey: "region")
+        try bench.context.save()
+        for (format, expected) in [
+            ("address == nil", [bare]), ("nil != address", [full, deep, shallow]),
+            ("address.geo == nil", [shallow, bare]), ("address.geo.grid != nil", [full, deep]),
+            ("NOT (address.geo == nil)", [full, deep]), ("region.address.geo != nil", [deep]),
+            ("region != nil AND region.address.geo == nil", [bare]),
+            ("ANY places.address == nil", [shallow]), ("ANY places.address.geo != nil", [full]),
+            ("SUBQUERY(places, $p, $p.address.geo.grid == nil).@count == 1", [shallow]),
+        ] {
+            let request = NSFetchRequest<NSManagedObject>(entityName: "Place")
+            request.predicate = NSPredicate(format: format)
+            let found = try bench.newContext().fetch(request).map(\.objectID)
+            #expect(Set(found) == Set(expected.map(\.objectID)), "\(format)")
+        }
+    }
+
     @Test func dictionariesNestAsObjectsDo() throws {
         let bench = try Bench(.sqlite, model: Self.model())
         try bench.make("Place").setValue(address(), forKey: "address")

@@ -65,6 +65,43 @@ import Testing
         #expect(bench.names == ["store.\(kind.rawValue)"])
     }
 
+    /// A version that no longer gives an identifier has not renamed anything again, and what takes
+    /// up a name of before is new.
+    @Test(arguments: files) func namesCountOnceIdentifiersAreGone(_ kind: StoreKind) throws {
+        let bench = try MigrationBench(kind)
+        try bench.fill(first, fill)
+        let second = VersionDraft.model { draft in
+            draft.entity(
+                "Human",
+                [text("name"), text("email", from: "nick"), text("nick", from: "email")],
+                from: "Person")
+            draft.entity("Group", [text("title", from: "name")])
+            draft.link("Human", "team", .one, "Group", "people", .many)
+            draft.rename("Human", "team", from: "group")
+            draft.rename("Group", "people", from: "members")
+        }
+        try bench.open(second) { context throws in
+            #expect(try context.one("Human", "Ada").string("nick") == "Ada@x")
+        }
+        let third = VersionDraft.model { draft in
+            draft.entity("Human", [text("name"), text("email"), text("nick"), text("more")])
+            draft.entity("Group", [text("title"), text("name")])
+            draft.entity("Person", [text("name")])
+            draft.link("Human", "team", .one, "Group", "people", .many)
+            draft.link("Human", "group", .one, "Group", "members", .many)
+        }
+        try bench.open(third) { context throws in
+            let ada = try context.one("Human", "Ada")
+            #expect(ada.string("nick") == "Ada@x" && ada.string("email") == "n")
+            let team = try #require(ada.value(forKey: "team") as? NSManagedObject)
+            #expect(team.string("title") == "Club" && team.value(forKey: "name") == nil)
+            #expect(team.names("people") == ["Ada", "Bob"] && team.names("members") == [])
+            #expect(ada.value(forKey: "group") == nil)
+            #expect(try context.all("Person").isEmpty)
+        }
+        if kind == .sqlite { try bench.expectFreshShape(third) }
+    }
+
     @Test func keepsKeysIdentifierAndMetadata() throws {
         let bench = try MigrationBench()
         try bench.fill(first, fill)

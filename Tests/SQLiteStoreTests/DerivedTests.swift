@@ -27,6 +27,25 @@ import Testing
         #expect(try fixture.value(first, "pageCount") == .integer(1))
     }
 
+    /// Its name is in no version hash, so that nothing is migrated; the column keeps the old one.
+    @Test(arguments: [true, false])
+    func anAttributeThatAloneIsRenamedIsFollowed(isTold: Bool) throws {
+        let scratch = try Scratch()
+        let url = scratch.url("store")
+        let book = try StoreFixture(TestModel.library(), url: url).insert("Book")
+        let model = TestModel.library()
+        let count = try #require(model.entitiesByName["Book"]?.attributesByName["pageCount"])
+        count.name = "pageCountNow"
+        count.renamingIdentifier = isTold ? "pageCount" : nil
+        let fixture = try StoreFixture(model, url: url)
+        let page = try fixture.row("Page", [:], ["book": book])
+        let outcome = try fixture.save { $0.inserts = [page] }
+        let slot = try #require(try fixture.layout("Book").attributeSlot("pageCountNow"))
+        #expect(outcome.derivedValues[book]?[slot] == .integer(1))
+        #expect(try fixture.value(book, "pageCountNow") == .integer(1))
+        #expect(try fixture.value(book, "longest") == .null)
+    }
+
     @Test func aPathFollowsTheLinkAndTheValueAtItsEnd() throws {
         let author = try fixture.insert("Author", ["name": .text("Ada")])
         let book = try fixture.insert("Book", [:], ["author": author])

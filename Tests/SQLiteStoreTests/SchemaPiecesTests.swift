@@ -19,7 +19,7 @@ import Testing
         let whole = try SchemaBuilder.schema(of: layout)
         let connection = try Connection(path: ":memory:")
         for statement in whole.tables.map(\.statement) { try connection.script(statement) }
-        let resolver = try SchemaResolver(connection: connection, path: "")
+        let resolver = try SchemaResolver(connection: connection, path: "", layout: layout)
         let reach = try #require(SchemaReach(layout))
         var differing: [String] = []
         for entity in layout.entities {

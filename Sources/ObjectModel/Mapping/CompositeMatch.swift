@@ -5,15 +5,7 @@ extension NSCompositeAttributeDescription {
     package func origin(
         of element: NSAttributeDescription, in former: NSCompositeAttributeDescription
     ) -> NSAttributeDescription? {
-        let identifier = element.renamingIdentifier
-        if let renamed = former.elements.first(where: { $0.renamingIdentifier == identifier }) {
-            return renamed
-        }
-        if let named = former.elements.first(where: { $0.name == identifier }) { return named }
-        let isClaimed = elements.contains {
-            $0 !== element && $0.givenRenamingIdentifier == element.name
-        }
-        return isClaimed ? nil : former.elements.first { $0.name == element.name }
+        FormerThings(former.elements, of: elements).origin(of: element)
     }
 
     /// The value of this composite that comes of a value of an older version's: by the elements'

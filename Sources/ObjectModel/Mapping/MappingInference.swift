@@ -1,7 +1,7 @@
 /// Infers a mapping by names and renaming identifiers.
 ///
-/// Entities and properties of equal identifier belong together; a renaming identifier may also be
-/// the plain name of the version before. Properties may move up and down the inheritance tree.
+/// Entities and properties belong together as `FormerThings` says. Properties may move up and down
+/// the inheritance tree.
 struct MappingInference {
     private let source: [NSEntityDescription]
     private let destination: [NSEntityDescription]
@@ -15,8 +15,11 @@ struct MappingInference {
     init(from source: [NSEntityDescription], to destination: [NSEntityDescription]) {
         self.source = Self.inOrder(source)
         self.destination = Self.inOrder(destination)
+        let entities = FormerThings(self.source, of: self.destination)
         for entity in self.destination {
-            guard let name = entity.name, let origin = origin(of: entity) else { continue }
+            guard let name = entity.name, let origin = entities.origin(of: entity) else {
+                continue
+            }
             let former = origin.name ?? ""
             if let other = outcomes[former] {
                 refusals.append(
@@ -47,44 +50,17 @@ struct MappingInference {
         return matches
     }
 
-    // MARK: Who belongs to whom
-
-    private func origin(of entity: NSEntityDescription) -> NSEntityDescription? {
-        let identifier = entity.renamingIdentifier ?? ""
-        if let renamed = source.first(where: { $0.renamingIdentifier == identifier }) {
-            return renamed
-        }
-        if let named = source.first(where: { $0.name == identifier }) { return named }
-        // The name counts where nobody else asks for it by an identifier.
-        let isClaimed = destination.contains {
-            $0 !== entity && $0.givenRenamingIdentifier == entity.name
-        }
-        return isClaimed ? nil : source.first { $0.name == entity.name }
-    }
-
-    private func origin<Property: NSPropertyDescription>(
-        of property: Property, in entity: NSEntityDescription, among candidates: [Property]
-    ) -> Property? {
-        let identifier = property.renamingIdentifier
-        if let renamed = candidates.first(where: { $0.renamingIdentifier == identifier }) {
-            return renamed
-        }
-        if let named = candidates.first(where: { $0.name == identifier }) { return named }
-        let isClaimed = entity.properties.contains {
-            $0 !== property && $0.givenRenamingIdentifier == property.name
-        }
-        return isClaimed ? nil : candidates.first { $0.name == property.name }
-    }
-
     // MARK: Attributes
 
     private mutating func attributes(
         of entity: NSEntityDescription, from origin: NSEntityDescription?
     ) -> [PropertyMatch<NSAttributeDescription>] {
-        let former = Self.stored(NSAttributeDescription.self, of: origin)
+        let present = Self.stored(NSAttributeDescription.self, of: entity)
+        let former = FormerThings(
+            Self.stored(NSAttributeDescription.self, of: origin), of: present)
         var matches: [PropertyMatch<NSAttributeDescription>] = []
-        for attribute in Self.stored(NSAttributeDescription.self, of: entity) {
-            let found = self.origin(of: attribute, in: entity, among: former)
+        for attribute in present {
+            let found = former.origin(of: attribute)
             if let found, !(attribute is NSDerivedAttributeDescription),
                 !Self.isCompatible(found, attribute)
             {
@@ -127,9 +103,11 @@ struct MappingInference {
     private func relationships(
         of entity: NSEntityDescription, from origin: NSEntityDescription?
     ) -> [PropertyMatch<NSRelationshipDescription>] {
-        let former = Self.stored(NSRelationshipDescription.self, of: origin)
-        return Self.stored(NSRelationshipDescription.self, of: entity).map { relationship in
-            let found = self.origin(of: relationship, in: entity, among: former)
+        let present = Self.stored(NSRelationshipDescription.self, of: entity)
+        let former = FormerThings(
+            Self.stored(NSRelationshipDescription.self, of: origin), of: present)
+        return present.map { relationship in
+            let found = former.origin(of: relationship)
             return PropertyMatch(
                 source: found.flatMap { leadsOn($0, to: relationship) ? $0 : nil },
                 destination: relationship)

@@ -9,6 +9,8 @@ enum Operand {
     case value(SQLFragment, ValueKind)
     /// A row: the SQL of its key.
     case object(SQLFragment, EntityLayout)
+    /// A composite attribute: the columns of its elements.
+    case composite([SQLFragment])
     /// Values or rows at the end of a to-many relationship.
     case collection(MemberSource)
 }

@@ -43,6 +43,7 @@ extension PredicateCompiler {
             throw unsupported("to-many key not allowed here", comparison)
         case (.constant(let value), let other) where plainConstant(value) == nil,
             (let other, .constant(let value)) where plainConstant(value) == nil:
+            if case .composite(let elements) = other { return absence(of: elements, isEqual) }
             guard let sql = other.sql else { throw unimplemented(comparison, "LHS") }
             return isEqual ? "\(sql) IS NULL" : "\(sql) IS NOT NULL"
         case (.object(let key, let layout), .constant(let value)),
@@ -58,6 +59,13 @@ extension PredicateCompiler {
             return isEqual ? "\(key) = \(other)" : "\(key) <> \(other)"
         default: return try valueEquality(left, comparison, right)
         }
+    }
+
+    /// A composite is there where one of its elements is.
+    private func absence(of elements: [SQLFragment], _ isEqual: Bool) -> SQLFragment {
+        isEqual
+            ? .tree(elements.map { "\($0) IS NULL" }, "AND", empty: "1")
+            : .tree(elements.map { "\($0) IS NOT NULL" }, "OR", empty: "0")
     }
 
     /// Nothing of another kind is equal; everything that is there differs from it.
@@ -189,7 +197,7 @@ extension Operand {
     var sql: SQLFragment? {
         switch self {
         case .value(let sql, _), .object(let sql, _): sql
-        case .constant, .collection: nil
+        case .constant, .composite, .collection: nil
         }
     }
 }

@@ -109,7 +109,7 @@ extension PredicateCompiler {
         switch operand {
         case .value(_, let kind): kind
         case .constant(let value): Self.kind(of: value)
-        case .object, .collection: nil
+        case .object, .composite, .collection: nil
         }
     }
 
@@ -138,7 +138,7 @@ extension PredicateCompiler {
             return Self.encode(value, as: kind).map {
                 $0.isNull ? "NULL" : ("\(value: $0)" as SQLFragment).fraction(isFraction)
             }
-        case .object, .collection: return nil
+        case .object, .composite, .collection: return nil
         }
     }
 

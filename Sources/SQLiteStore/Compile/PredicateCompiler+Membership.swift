@@ -24,7 +24,7 @@ extension PredicateCompiler {
             }
             return try substring(element, of: whole, comparison)
         case .value: return try substring(element, of: whole, comparison)
-        case .object: throw unimplemented(comparison, "RHS")
+        case .object, .composite: throw unimplemented(comparison, "RHS")
         }
     }
 
@@ -74,7 +74,7 @@ extension PredicateCompiler {
         var tested: SQLFragment
         switch element {
         case .collection: throw unsupported("to-many key not allowed here", comparison)
-        case .constant: throw unimplemented(comparison, "LHS")
+        case .constant, .composite: throw unimplemented(comparison, "LHS")
         case .object(let key, let layout):
             tested = key
             values = plain.compactMap { value in

@@ -71,7 +71,18 @@ extension PredicateCompiler {
             default: throw unknownKey(path.joined(separator: "."), scope.layout)
             }
         }
-        return nil
+        return composite(path, scope, columns)
+    }
+
+    /// A composite, at any depth, whose elements have columns.
+    private func composite(
+        _ path: [String], _ scope: QueryScope, _ columns: EntityColumns
+    ) -> Operand? {
+        let within = path.joined(separator: ".") + "."
+        let elements = zip(scope.layout.attributes, columns.attributes)
+            .filter { $0.0.name.utf8.starts(with: within.utf8) }
+            .map { "\(name: scope.alias).\(name: $0.1.name)" as SQLFragment }
+        return elements.isEmpty ? nil : .composite(elements)
     }
 
     // MARK: Collections

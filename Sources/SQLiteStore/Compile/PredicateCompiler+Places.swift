@@ -48,7 +48,7 @@ extension PredicateCompiler {
         return switch found {
         case .value(_, let kind): .value(sql, kind)
         case .object(_, let layout): .object(sql, layout)
-        case .constant, .collection: nil
+        case .constant, .composite, .collection: nil
         }
     }
 }

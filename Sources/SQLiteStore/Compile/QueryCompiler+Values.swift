@@ -131,6 +131,8 @@ struct LineCompiler {
                 throw compiler.unsupported("Unsupported constant value expression for \(name)")
             }
             return ([sql], .value(kind))
+        case .composite:
+            throw compiler.unsupported("A composite is no single value (\(name)); fetch its elements")
         case .collection: throw compiler.unsupported("to-many key not allowed here")
         }
     }

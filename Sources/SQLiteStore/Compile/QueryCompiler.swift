@@ -133,6 +133,11 @@ struct QueryCompiler {
     }
 
     func term(of key: SortKey, _ operand: Operand) throws -> SQLFragment {
+        if case .composite = operand {
+            throw StoreError(
+                .unsupported, "A composite has no order; sort by one of its elements.",
+                fields: ["key": key.path.joined(separator: ".")])
+        }
         guard let sql = operand.sql else {
             throw StoreError(
                 .unsupported, "to-many key not allowed here",

@@ -33,8 +33,9 @@ final class DerivedValues {
             let entity = arguments[1].int64.flatMap(Int32.init(exactly:)),
             let key = arguments[2].int64, let name = arguments[3].string,
             let layout = schema.layout.entity(entity), let columns = schema.columns(of: entity),
+            case let former = "Z\(name.uppercased())",
             let slot = layout.attributeSlot(name)
-                ?? columns.attributes.firstIndex(where: { $0.name == name })
+                ?? columns.attributes.firstIndex(where: { [name, former].contains($0.name) })
         else { return }
         let id = RowID(entity: entity, key: key)
         values[id, default: [:]][slot] = ValueCoding.value(

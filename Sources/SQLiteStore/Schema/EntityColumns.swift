@@ -37,6 +37,13 @@ public final class EntityColumns: Sendable {
         externalColumns = attributes.filter { $0.kind == .binary(external: true) }.map(\.name)
     }
 
+    /// The same with other columns of the attributes.
+    func replacing(attributes: [AttributeColumn]) -> EntityColumns {
+        EntityColumns(
+            number: number, root: root, table: table, isAlone: condition == nil,
+            attributes: attributes, toOnes: toOnes, toManys: toManys, written: written)
+    }
+
     /// The same with other places of the to-manys.
     func replacing(toManys: [ToManyPlace]) -> EntityColumns {
         EntityColumns(

@@ -9,6 +9,7 @@ internal import Stores
 struct SchemaResolver: Sendable {
     private let tables: [String: TableColumns]
     private let path: String
+    private let former: FormerColumns?
 
     /// The columns of a table of the file.
     private enum TableColumns: Sendable {
@@ -24,8 +25,12 @@ struct SchemaResolver: Sendable {
         }
     }
 
-    init(connection: Connection, path: String) throws {
+    /// `layout` is that of the model the file is opened with.
+    init(connection: Connection, path: String, layout: ModelLayout) throws {
         self.path = path
+        former = FormerColumns(of: layout) {
+            (try? ModelCache.read(from: connection, path: path)) ?? nil
+        }
         tables =
             try Self.plainTables(connection)
             ?? Self.tables(connection, path: path).mapValues(TableColumns.known)
@@ -83,6 +88,7 @@ struct SchemaResolver: Sendable {
 
     /// The columns of one entity with the file's names.
     func resolve(_ columns: EntityColumns, _ layout: EntityLayout?) throws -> EntityColumns {
+        let columns = former?.renaming(columns) ?? columns
         try check(columns, entity: layout?.name ?? "")
         let places: [ToManyPlace] = try columns.toManys.enumerated().map { slot, place in
             guard case .join(let side) = place, let relationship = layout?.toManys[slot] else {

@@ -71,12 +71,12 @@ struct StoreOpening {
     /// columns of its entities are worked out when they are needed.
     private func schema(of connection: Connection) throws -> StoreSchema {
         let numbers = try numbers(in: connection)
-        let resolver = try SchemaResolver(connection: connection, path: file.path)
         let (model, configuration) = (model, configuration)
+        let layout = ModelLayout(model: model, configuration: configuration, numbers: numbers)
+        let resolver = try SchemaResolver(
+            connection: connection, path: file.path, layout: layout)
         let isKnown = ModelFacts.knows(model, configuration, numbers: numbers)
         if !isKnown, !file.options.ignoresVersioning {
-            let layout = ModelLayout(
-                model: model, configuration: configuration, numbers: numbers)
             let pieces = SchemaPieces(layout, resolver) {
                 try ModelFacts.schema(model, configuration, numbers: numbers, layout)
             }

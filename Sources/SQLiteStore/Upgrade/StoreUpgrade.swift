@@ -113,7 +113,9 @@ struct StoreUpgrade {
             guard let name = entity.name, names.contains(name) else { continue }
             numbers[name] = stored[name] ?? entity.givenRenamingIdentifier.flatMap { stored[$0] }
         }
-        let schema = try SchemaBuilder.schema(of: ModelLayout(model: source, numbers: numbers))
-        return try SchemaResolver(connection: connection, path: file.path).resolve(schema)
+        let layout = ModelLayout(model: source, numbers: numbers)
+        let resolver = try SchemaResolver(
+            connection: connection, path: file.path, layout: layout)
+        return try resolver.resolve(SchemaBuilder.schema(of: layout))
     }
 }

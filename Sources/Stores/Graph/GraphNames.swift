@@ -61,7 +61,31 @@ struct GraphNames {
     func entity(_ name: String) -> EntityLayout? { entities[name.lowercased()] }
 
     func slot(_ name: String, in entity: EntityLayout) -> Slot? {
-        slots[entity.number]?[name.lowercased()]
+        if let slot = slots[entity.number]?[name.lowercased()] { return slot }
+        let steps = name.lowercased().split(separator: ".").map(String.init)
+        guard steps.count > 1 else { return nil }
+        let attributes = entity.entity.attributesByName.values.sorted { $0.name < $1.name }
+        let present = Self.presentName(of: steps[...], among: attributes)
+        return present.flatMap { slots[entity.number]?[$0] }
+    }
+
+    /// The name now of an element of composites that had other names. These are in no version hash,
+    /// so no migration spells the file anew.
+    private static func presentName(
+        of steps: ArraySlice<String>, among attributes: [NSAttributeDescription]
+    ) -> String? {
+        guard let step = steps.first else { return nil }
+        if steps.count == 1 {
+            return attributes.first { $0.name.lowercased() == step }?.name.lowercased()
+        }
+        let composites = attributes.compactMap { $0 as? NSCompositeAttributeDescription }
+        let found =
+            composites.first { $0.name.lowercased() == step }
+            ?? composites.first { $0.renamingIdentifier?.lowercased() == step }
+        guard let found else { return nil }
+        return presentName(of: steps.dropFirst(), among: found.elements).map {
+            "\(found.name.lowercased()).\($0)"
+        }
     }
 
     func isUnstored(_ name: String, in entity: EntityLayout) -> Bool {

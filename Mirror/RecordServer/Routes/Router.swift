@@ -18,6 +18,8 @@ package struct Router: Sendable {
     let scheme: String
     private let signInPath: String?
     private let health: HealthAnswers
+    /// nil where writers wait for nobody for long.
+    private let lines: WriterLines?
 
     init(
         door: Authenticator, capabilities: ServerCapabilities?, configuration: ServerConfiguration,
@@ -25,6 +27,7 @@ package struct Router: Sendable {
     ) {
         self.health = health
         self.door = door
+        lines = door.writersMax.map(WriterLines.init)
         self.capabilities = capabilities
         bodyBytesMax = configuration.http.bodyBytesMax
         expandedBytesMax = configuration.expandedBytesMax
@@ -344,6 +347,11 @@ package struct Router: Sendable {
                 path: operation, method: method, body: try plainBody(of: request),
                 format: isPlain ? .json : WireFormat(contentType: request.headers["Content-Type"]),
                 dialect: isPlain ? .plain : .extended)
+            let turn = lines?.turn(for: question, target, caller.user)
+            if let turn, !turn.begin() {
+                return .wait(later(turn, question, target, caller, request, uuid))
+            }
+            defer { turn?.end() }
             guard question.waitSeconds > 0, !isPlain, let listen = caller.listen else {
                 let answer = addressed(try caller.ask(question, target), request)
                 return .response(
@@ -363,7 +371,7 @@ package struct Router: Sendable {
 
     /// The answer to a question that waits; nil while there is nothing to tell and time is left.
     /// Who asks is looked at again, for a token may have been revoked meanwhile.
-    private func news(
+    func news(
         of question: RecordRequest, _ target: RecordTarget, _ former: Authenticator.Admitted,
         isLast: Bool, _ request: HTTPRequest, _ uuid: String
     ) -> HTTPResponse? {

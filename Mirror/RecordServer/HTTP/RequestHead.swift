@@ -55,8 +55,8 @@ struct RequestHead {
     }
 
     /// The library ends each line with a NUL where the line break was, in place. What else stands
-    /// between a value and the next line was behind a NUL of the sender's, or is the rest of a header
-    /// that the library put together elsewhere.
+    /// between a value and the next line was behind a NUL of the sender's, or is the rest of a
+    /// header that the library put together elsewhere.
     private mutating func look(upTo next: UnsafeRawPointer) {
         guard let end, next > end, next - end < 64 << 10 else { return }
         let gap = UnsafeRawBufferPointer(start: end, count: next - end)

@@ -76,8 +76,8 @@ package struct WebKeys: Sendable {
     }
 
     /// Whether newer keys would help with the token as little as these: one of these has signed it,
-    /// or it is none. Its name of a key alone does not tell: new keys may have that of a former one,
-    /// or none.
+    /// or it is none. Its name of a key alone does not tell: new keys may have that of a former
+    /// one, or none.
     package func suffice(for token: String) -> Bool {
         guard let token = try? WebToken(token) else { return true }
         return haveSigned(token)

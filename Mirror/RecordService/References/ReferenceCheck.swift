@@ -187,8 +187,8 @@ struct ReferenceCheck {
             let whose = isOfAnother(other) ? " of \(other.ownerRecordName ?? "")" : ""
             throw RecordError(
                 .badRequest,
-                "The reference \(field) leads to the zone \(other.zoneName)\(whose) with the action "
-                    + "\(action.rawValue); such a reference stays in its zone.")
+                "The reference \(field) leads to the zone \(other.zoneName)\(whose) with the "
+                    + "action \(action.rawValue); such a reference stays in its zone.")
         case .list(.reference, let elements):
             for element in elements { try checkZone(of: element, in: field) }
         default: return

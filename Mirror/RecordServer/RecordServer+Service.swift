@@ -103,6 +103,7 @@ extension Authenticator {
                 return admitted
             }
         }
+        writersMax = service.writersMax
         publicShare = { try service.publicShare(shortGUID: $0) }
         courier = CourierDoor(
             user: { try service.user(ofCourierToken: $0) },

@@ -89,6 +89,10 @@ import Testing
         #expect(try ask("assets", "--assets", "there").status == 2)
         #expect(try ask("users", "--yes").status == 2)
         #expect(try ask("assets", "--add", "x", "--assets", "s3://shelf/assets").status == 2)
+        for elsewhere in ["s3://shelf/../other", "s3://shelf/a/./b", "s3://../shelf"] {
+            let refused = try ask("assets", "--assets", elsewhere, "--assets-keys", keys)
+            #expect(refused.status == 2 && refused.complaint.contains("names no bucket"))
+        }
         let silent = try ask(
             "assets", "--assets", "s3://shelf/assets", "--assets-endpoint", "http://127.0.0.1:1",
             "--assets-keys", keys)

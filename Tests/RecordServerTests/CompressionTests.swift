@@ -89,6 +89,27 @@ import Testing
         #expect(other.status == 415 && other.headers["accept-encoding"] == "zstd, gzip")
     }
 
+    /// A file that was compressed piece by piece is one body: gzip's members, zstd's frames.
+    @Test(arguments: Packing.allCases)
+    func aBodyMayBeCompressedInPieces(_ packing: Packing) throws {
+        let server = try TestServer { $0.expandedBytesMax = 6 << 20 }
+        let client = try server.client()
+        func status(_ body: Data) throws -> Int {
+            var call = server.post("records/modify", body)
+            call.headers.append(("Content-Encoding", packing.rawValue))
+            return try client.perform(call).status
+        }
+        let plain = try save(String(repeating: "text and more of it; ", count: 10_000))
+        let (first, rest) = (plain.prefix(100_000), plain.dropFirst(100_000))
+        let pieces = packing.pack(Data(first)) + packing.pack(Data()) + packing.pack(Data(rest))
+        #expect(try status(pieces) == 200)
+        #expect(try status(pieces.dropLast(3)) == 400)
+        #expect(try status(pieces + Data("x".utf8)) == 400)
+        // What the pieces come to is what counts.
+        let noise = packing.pack(Self.noise(4 << 20))
+        #expect(try status(noise + noise) == 413)
+    }
+
     /// Eleven bytes may ask a decoder for two gigabytes.
     @Test(arguments: [(10, 200), (23, 200), (24, 400), (27, 400), (31, 400), (41, 400)])
     func aWindowIsNoLargerThanEightMegabytes(_ log: Int, _ status: Int) throws {

@@ -153,11 +153,28 @@ import Testing
                 read(es, try Self.keys([curve.webKey(id: "c", change)])).contains(
                     "none of its keys"))
         }
-        for json in ["", "{}", "[]", #"{"keys":{}}"#, #"{"keys":[1]}"#] {
+        for json in ["", "{}", "[]", #"{"keys":{}}"#] {
             #expect(throws: RecordError.self) { try WebKeys(json: Data(json.utf8)) }
         }
         let none = try Self.keys([])
-        #expect(!none.know(token) && keys.know(token))
+        #expect(!none.suffice(for: token) && keys.suffice(for: token))
+        // Of that name, and another key.
+        let next = try SigningKey.rsa().token(Self.rs256, claims())
+        #expect(!keys.suffice(for: next) && keys.suffice(for: "x"))
+    }
+
+    @Test func whatIsNoKeySpoilsNoOther() throws {
+        let token = try rsa.token(Self.rs256, claims())
+        var nameless = rsa.webKey(id: "r")
+        nameless["kid"] = nil
+        #expect(read(token, try Self.keys([nameless])).hasPrefix("248289761001"))
+        let key = String(
+            decoding: try JSONSerialization.data(withJSONObject: rsa.webKey(id: "r")),
+            as: UTF8.self)
+        for other in ["1", "null", "{}", "[]", #"{"kty":"RSA","kid":5}"#, #"{"kty":"AKP"}"#] {
+            let keys = try WebKeys(json: Data(#"{"keys":[\#(other),\#(key)]}"#.utf8))
+            #expect(read(token, keys).hasPrefix("248289761001"), "\(other)")
+        }
     }
 }
 

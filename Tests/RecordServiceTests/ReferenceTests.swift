@@ -180,6 +180,33 @@ import Testing
         try fixture.save(record)
     }
 
+    /// Zones of several users have one name: what is deleted in this one is not another's record.
+    @Test func aReferenceIntoAnothersZoneOfThatNameIsNoneIntoThisOne() throws {
+        let fixture = try ServiceFixture()
+        try fixture.save(.note("a"))
+        func child(
+            of name: String, _ owner: String?, _ action: RecordReference.Action
+        ) -> Record {
+            let zone = ZoneID(zoneName: ServiceFixture.zone.zoneName, ownerRecordName: owner)
+            var record = Record.note("b")
+            record.fields["parent"] = .reference(
+                RecordReference(recordName: name, zoneID: zone, action: action))
+            return record
+        }
+        for action in [RecordReference.Action.deleteSelf, .validate] {
+            let refused = try fixture.modify(
+                [RecordOperation(.forceUpdate, child(of: "a", "_ben", action))])
+            #expect(refused[0].error?.code == .badRequest)
+        }
+        try fixture.save(child(of: "a", "_ben", .none))
+        #expect(try fixture.modify([delete("a")])[0].error == nil)
+        #expect(try isThere("b", fixture))
+        try fixture.save(.note("c"))
+        for owner in [nil, "_anna", "_defaultOwner", "__defaultOwner__"] {
+            try fixture.save(child(of: "c", owner, .validate))
+        }
+    }
+
     @Test func aZoneMadeAnewHasNoLinks() throws {
         let fixture = try ServiceFixture()
         try fixture.save(.note("a"))

@@ -242,13 +242,16 @@ private final class SmallProvider: Sendable {
         #expect(try signIn().status == 303)
     }
 
-    @Test func newKeysAreReadWhenATokenNamesThem() throws {
+    /// A provider may give its new key a name of its own, or that of the former one.
+    @Test(arguments: ["two", "one"])
+    func newKeysAreReadWhenTheFormerSignedNoToken(_ name: String) throws {
+        provider.state.withLock { $0.keyID = "one" }
         defer { provider.stop() }
         #expect(try signIn().status == 303)
         #expect(try signIn().status == 303)
         #expect(provider.state.withLock { $0.keysAsked } == 1)
         let next = try SigningKey.rsa()
-        provider.state.withLock { ($0.key, $0.keyID) = (next, "two") }
+        provider.state.withLock { ($0.key, $0.keyID) = (next, name) }
         // Not more often than once a minute.
         #expect(try signIn().status == 401)
         fixture.clock.advance(seconds: 61)

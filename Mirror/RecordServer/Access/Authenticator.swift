@@ -75,6 +75,10 @@ package struct Authenticator: Sendable {
     /// What anybody may know of the share behind a short GUID; nil where there are no shares.
     package var publicShare: (@Sendable (_ shortGUID: String) throws -> PublicShare?)?
 
+    /// How many write to one database at once, where they wait for one another, each on a thread of
+    /// the server; nil: any number.
+    package var writersMax: Int?
+
     /// nil where nobody brings notices.
     package var courier: CourierDoor?
 

@@ -22,7 +22,16 @@ final class Throttle: Sendable {
     /// When so many are known, those that are full again are forgotten.
     private static let pursesMax = 10_000
     private static let millisecondsPerUnit = 2.0
-    private static let secondsPutOffMax = 1.0
+    /// Waiting is paid for so long, and no longer: a lock that another user's work holds, or a busy
+    /// database, is not the asker's.
+    private static let secondsWaitedMax = 1.0
+
+    /// A moment on the thread that answers a request.
+    struct Moment {
+        let date: Date
+        /// How much the thread had worked.
+        let worked: Double
+    }
 
     init(limits: ThrottleLimits, clock: any Clock) {
         self.limits = limits
@@ -40,13 +49,17 @@ final class Throttle: Sendable {
         throw error
     }
 
-    /// Takes the price of a request that began at `began`. Prices are known afterwards, so an asker
-    /// may come to owe. `wasPutOff`: it has to be asked again, and what went by while the service
-    /// waited for its database, up to where it gave up, is not the asker's.
-    func charge(_ asker: Asker, since began: Date, wasPutOff: Bool = false) {
+    /// When a request begins, or what it is charged for.
+    func moment() -> Moment { Moment(date: clock.now(), worked: ThreadTime.seconds) }
+
+    /// Takes the price of a request that began at `began`, on this thread. Prices are known
+    /// afterwards, so an asker may come to owe. `elsewhere`: seconds that another service took.
+    func charge(_ asker: Asker, since began: Moment, elsewhere: Double = 0) {
         let now = clock.now()
-        var seconds = max(0, now.timeIntervalSince(began))
-        if wasPutOff { seconds = min(seconds, Self.secondsPutOffMax) }
+        let worked = ThreadTime.seconds - began.worked
+        let seconds = min(
+            max(0, now.timeIntervalSince(began.date) - elsewhere),
+            max(0, worked) + Self.secondsWaitedMax)
         let price = 1 + seconds * 1_000 / Self.millisecondsPerUnit
         purses.withLock { purses in
             if purses.count >= Self.pursesMax {

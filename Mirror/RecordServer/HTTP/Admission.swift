@@ -52,6 +52,8 @@ package struct HTTPWait: Sendable {
     /// What is sent in the place of an answer where the client closed its side meanwhile, and
     /// probably hears nothing; nil: the last answer.
     package var parting: (@Sendable () -> HTTPResponse)?
+    /// Among whose requests it counts; nil: the user's.
+    package var holder: String?
 
     package init(
         seconds: Double,

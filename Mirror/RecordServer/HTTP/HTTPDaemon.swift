@@ -233,7 +233,8 @@ final class HTTPDaemon: Sendable {
         var waiting = IncomingRequest.Waiting(wait: wait)
         let descriptor = diptych_mhd_socket(connection)
         if held.begin(
-            id, of: incoming.hold.user ?? "", seconds: wait.seconds, descriptor: descriptor)
+            id, of: wait.holder ?? incoming.hold.user ?? "", seconds: wait.seconds,
+            descriptor: descriptor)
         {
             // Who cannot listen is answered with what there is.
             waiting.listening = try? wait.listen { [held] in held.wake(id) }

@@ -8,7 +8,8 @@ internal import Foundation
 /// closed.
 struct RequestHead {
     private(set) var headers = HTTPHeaders()
-    /// Whether bytes stand behind the end of a line as the library reads it: something after a NUL.
+    /// Whether bytes stand behind the end of a line as the library reads it: something after a NUL,
+    /// or a header that goes on in the next line.
     private var hasHiddenBytes = false
     private var end: UnsafeRawPointer?
 
@@ -54,7 +55,8 @@ struct RequestHead {
     }
 
     /// The library ends each line with a NUL where the line break was, in place. What else stands
-    /// between a value and the next line was behind a NUL of the sender's.
+    /// between a value and the next line was behind a NUL of the sender's, or is the rest of a
+    /// header that the library put together elsewhere.
     private mutating func look(upTo next: UnsafeRawPointer) {
         guard let end, next > end, next - end < 64 << 10 else { return }
         let gap = UnsafeRawBufferPointer(start: end, count: next - end)
@@ -72,7 +74,9 @@ struct RequestHead {
 
     /// A sentence; nil for a head that every reader reads alike.
     var problem: String? {
-        if hasHiddenBytes { return "A header holds a NUL." }
+        if hasHiddenBytes {
+            return "A header holds a NUL, or goes on in the next line; send each in one line."
+        }
         for (name, value) in headers.fields {
             guard !name.isEmpty, name.utf8.allSatisfy(Self.isToken) else {
                 return "The name of a header is none."

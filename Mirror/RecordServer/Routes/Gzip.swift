@@ -31,7 +31,8 @@ enum Gzip {
         min(bytesMax, max(freeBytes, body.count * ratioMax))
     }
 
-    /// The body decompressed. Stops as soon as it grows past `growthMax` bytes.
+    /// The members that the body is, one after another (RFC 1952 §2.2), decompressed. Stops as soon
+    /// as it grows past `growthMax` bytes.
     static func expand(_ body: Data, growthMax: Int) throws(RecordError) -> Expansion {
         var stream = z_stream()
         guard diptych_inflate_init(&stream, 15 + 16) == Z_OK else {
@@ -57,7 +58,11 @@ enum Gzip {
             }
             whole.append(contentsOf: room.prefix(room.count - Int(stream.avail_out)))
             if whole.count > growthMax { return .tooMuch }
-            if status == Z_STREAM_END { return stream.avail_in == 0 ? .whole(whole) : .broken }
+            if status == Z_STREAM_END {
+                if stream.avail_in == 0 { return .whole(whole) }
+                guard inflateReset(&stream) == Z_OK else { return .broken }
+                continue
+            }
             let isStuck = stream.avail_in == 0 && stream.avail_out > 0
             guard status == Z_OK, !isStuck else { return .broken }
         }

@@ -12,7 +12,7 @@ extension Router {
             try throttle.check(.user(found.userRecordName))
             return (found, found.userRecordName)
         }
-        throttle.charge(.user(user), since: platform.clock.now())
+        throttle.charge(.user(user), since: throttle.moment())
         return (try AssetAnswer.response(with: asset, to: request), user)
     }
 
@@ -31,7 +31,7 @@ extension Router {
         guard try span == nil || form(in: request) == nil else { throw RouteRefusal.encodedAsset }
         let key = request.query["key"] ?? ""
         if request.method == "HEAD", let span {
-            let began = platform.clock.now()
+            let began = throttle.moment()
             let found = try lettingIn(request) { try assets.uploaded?(key, span) }
             guard let found else { throw RouteRefusal.notHere }
             try throttle.check(.user(found.userRecordName))
@@ -97,11 +97,11 @@ extension Router {
                 }
             },
             finish: {
-                let began = platform.clock.now()
+                let began = throttle.moment()
                 defer {
                     let waited = Double(upload.millisecondsAtStore) / 1_000
                     throttle.charge(
-                        .user(upload.userRecordName), since: began.addingTimeInterval(waited))
+                        .user(upload.userRecordName), since: began, elsewhere: waited)
                 }
                 guard upload.isLast else {
                     return finished(UploadHead.rest(at: upload.size), request, uuid)

@@ -18,6 +18,8 @@ package struct Router: Sendable {
     let scheme: String
     private let signInPath: String?
     private let health: HealthAnswers
+    /// nil where writers wait for nobody for long.
+    private let lines: WriterLines?
 
     init(
         door: Authenticator, capabilities: ServerCapabilities?, configuration: ServerConfiguration,
@@ -25,6 +27,7 @@ package struct Router: Sendable {
     ) {
         self.health = health
         self.door = door
+        lines = door.writersMax.map(WriterLines.init)
         self.capabilities = capabilities
         bodyBytesMax = configuration.http.bodyBytesMax
         expandedBytesMax = configuration.expandedBytesMax
@@ -91,7 +94,7 @@ package struct Router: Sendable {
             return .answer(finished(refusal(for: error, request, uuid), request, uuid))
         }
         return .read(user: user) { request in
-            let began = platform.clock.now()
+            let began = throttle.moment()
             defer { throttle.charge(asker, since: began) }
             return answer(request)
         }
@@ -192,7 +195,7 @@ package struct Router: Sendable {
             throw RouteRefusal.notHere
         }
         let user: String
-        let began = platform.clock.now()
+        let began = throttle.moment()
         do {
             user = try courier.user(token)
         } catch {
@@ -254,7 +257,7 @@ package struct Router: Sendable {
     func lettingIn<Guest>(_ request: HTTPRequest, _ body: () throws -> Guest) throws
         -> Guest
     {
-        let began = platform.clock.now()
+        let began = throttle.moment()
         do {
             return try body()
         } catch let error as RecordError where error.code != .throttled && throttlesAddresses {
@@ -338,16 +341,19 @@ package struct Router: Sendable {
     ) -> HTTPOutcome {
         do {
             let method = request.method == "HEAD" ? "GET" : request.method
-            let began = platform.clock.now()
-            var isPutOff = false
-            defer { throttle.charge(asker(caller, request), since: began, wasPutOff: isPutOff) }
+            let began = throttle.moment()
+            defer { throttle.charge(asker(caller, request), since: began) }
             let question = try WireCodec.decodeRequest(
                 path: operation, method: method, body: try plainBody(of: request),
                 format: isPlain ? .json : WireFormat(contentType: request.headers["Content-Type"]),
                 dialect: isPlain ? .plain : .extended)
+            let turn = lines?.turn(for: question, target, caller.user)
+            if let turn, !turn.begin() {
+                return .wait(later(turn, question, target, caller, request, uuid))
+            }
+            defer { turn?.end() }
             guard question.waitSeconds > 0, !isPlain, let listen = caller.listen else {
-                let answer = addressed(
-                    try answered(question, target, caller, isPutOff: &isPutOff), request)
+                let answer = addressed(try caller.ask(question, target), request)
                 return .response(
                     try told(answer, to: question, target, caller, request, uuid))
             }
@@ -365,37 +371,24 @@ package struct Router: Sendable {
 
     /// The answer to a question that waits; nil while there is nothing to tell and time is left.
     /// Who asks is looked at again, for a token may have been revoked meanwhile.
-    private func news(
+    func news(
         of question: RecordRequest, _ target: RecordTarget, _ former: Authenticator.Admitted,
         isLast: Bool, _ request: HTTPRequest, _ uuid: String
     ) -> HTTPResponse? {
         do {
-            let began = platform.clock.now()
+            let began = throttle.moment()
             var caller = former
             if let stillGood = former.stillGood {
                 try stillGood()
             } else {
                 caller = try door.admit(tokens(of: request, for: target), target.container)
             }
-            var isPutOff = false
-            defer { throttle.charge(asker(caller, request), since: began, wasPutOff: isPutOff) }
-            let answer = try answered(question, target, caller, isPutOff: &isPutOff)
+            defer { throttle.charge(asker(caller, request), since: began) }
+            let answer = try caller.ask(question, target)
             guard isLast || answer.isNews else { return nil }
             return try told(answer, to: question, target, caller, request, uuid)
         } catch {
             return finished(refusal(for: error, request, uuid), request, uuid)
-        }
-    }
-
-    private func answered(
-        _ question: RecordRequest, _ target: RecordTarget, _ caller: Authenticator.Admitted,
-        isPutOff: inout Bool
-    ) throws -> RecordResponse {
-        do {
-            return try caller.ask(question, target)
-        } catch {
-            isPutOff = (error as? RecordError)?.code == .tryAgainLater
-            throw error
         }
     }
 
@@ -424,7 +417,7 @@ package struct Router: Sendable {
         _ caller: Authenticator.Admitted
     ) -> HTTPOutcome {
         let ask: @Sendable (RecordRequest) throws -> RecordResponse = { question in
-            let began = platform.clock.now()
+            let began = throttle.moment()
             let caller = try door.admit(tokens(of: request, for: target), target.container)
             defer { throttle.charge(asker(caller, request), since: began) }
             return try caller.ask(question, target)

@@ -129,7 +129,7 @@ extension Router {
     func sharePage(_ shortGUID: String, _ request: HTTPRequest) throws -> HTTPResponse {
         guard let publicShare = door.publicShare else { throw RouteRefusal.notHere }
         if throttlesAddresses { try throttle.check(.address(request.address)) }
-        let began = platform.clock.now()
+        let began = throttle.moment()
         defer {
             if throttlesAddresses { throttle.charge(.address(request.address), since: began) }
         }

@@ -23,8 +23,8 @@ enum Zstandard {
         return small.prefix(count)
     }
 
-    /// The one frame that the body is, decompressed. Stops as soon as it grows past `growthMax`
-    /// bytes.
+    /// The frames that the body is, one after another (RFC 8878 §3), decompressed. Stops as soon as
+    /// it grows past `growthMax` bytes.
     static func expand(_ body: Data, growthMax: Int) throws(RecordError) -> Expansion {
         guard let context = ZSTD_createDCtx() else {
             throw RecordError(.internalError, "The body cannot be decompressed now; try again.")
@@ -49,8 +49,9 @@ enum Zstandard {
             guard ZSTD_isError(left) == 0 else { return .broken }
             whole.append(contentsOf: room.prefix(written))
             if whole.count > growthMax { return .tooMuch }
-            if left == 0 { return input.pos == input.size ? .whole(whole) : .broken }
-            if input.pos == input.size, written < room.count { return .broken }
+            guard input.pos == input.size else { continue }
+            if left == 0 { return .whole(whole) }
+            if written < room.count { return .broken }
         }
     }
 }

@@ -29,8 +29,15 @@ package struct WebKeys: Sendable {
         var y: String?
     }
 
+    /// One of the set; nil for what is no key as far as this program knows.
+    private struct Slot: Decodable {
+        var entry: Entry?
+
+        init(from decoder: any Decoder) { entry = try? Entry(from: decoder) }
+    }
+
     private struct Document: Decodable {
-        var keys: [Entry]
+        var keys: [Slot]
     }
 
     private static let bytesMax = 256 << 10
@@ -47,7 +54,7 @@ package struct WebKeys: Sendable {
         else {
             throw RecordError(.badRequest, "The provider's keys cannot be read.")
         }
-        keys = document.keys.compactMap(Self.key)
+        keys = document.keys.compactMap { $0.entry.flatMap(Self.key) }
     }
 
     private static func key(_ entry: Entry) -> Key? {
@@ -68,16 +75,19 @@ package struct WebKeys: Sendable {
         return Key(id: entry.kid, algorithm: algorithm, encoded: encoded)
     }
 
-    /// Whether there is a key by which the token can be looked at; else newer keys may have it.
-    package func know(_ token: String) -> Bool {
+    /// Whether newer keys would help with the token as little as these: one of these has signed it,
+    /// or it is none. Its name of a key alone does not tell: new keys may have that of a former
+    /// one, or none.
+    package func suffice(for token: String) -> Bool {
         guard let token = try? WebToken(token) else { return true }
-        return !fitting(token).isEmpty
+        return haveSigned(token)
     }
 
-    /// A key of the name that the token says, and of the kind that its algorithm needs.
+    /// Keys of the name that the token says, or of none, and of the kind that its algorithm needs.
     private func fitting(_ token: WebToken) -> [Key] {
         keys.filter { key in
-            key.algorithm == token.algorithm && (token.keyID == nil || key.id == token.keyID)
+            let isNamed = token.keyID == nil || key.id == nil || key.id == token.keyID
+            return isNamed && key.algorithm == token.algorithm
         }
     }
 

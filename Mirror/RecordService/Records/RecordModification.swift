@@ -144,7 +144,8 @@ struct RecordModification {
     ) throws -> ReferenceCheck {
         let seesAll = address.participant == nil && access.seesAll
         return ReferenceCheck(
-            zone: zone, links: try ReferenceLinks(in: zoneRow.id, transaction), limits: limits,
+            zone: zone, of: address.key.owner,
+            links: try ReferenceLinks(in: zoneRow.id, transaction), limits: limits,
             operations: operations, access: seesAll || actsForService ? nil : access,
             keepsForUnseen: address.participant != nil)
     }

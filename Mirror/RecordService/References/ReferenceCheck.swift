@@ -4,6 +4,8 @@ internal import RecordWire
 /// what goes with its target goes. (SERVICE §4, references)
 struct ReferenceCheck {
     let zone: ZoneID
+    /// Whose the zone is; empty for a public database.
+    let owner: String
     let links: ReferenceLinks
     let limits: ServiceLimits
     /// The records that operations of the request name.
@@ -24,9 +26,10 @@ struct ReferenceCheck {
     private static let binding: [ReferenceLink.Action] = [.validate, .parent]
 
     init(
-        zone: ZoneID, links: ReferenceLinks, limits: ServiceLimits, operations: [RecordOperation],
-        access: (any RecordAccess)?, keepsForUnseen: Bool
+        zone: ZoneID, of owner: String, links: ReferenceLinks, limits: ServiceLimits,
+        operations: [RecordOperation], access: (any RecordAccess)?, keepsForUnseen: Bool
     ) {
+        self.owner = owner
         self.access = access
         self.keepsForUnseen = keepsForUnseen
         self.zone = zone
@@ -42,7 +45,7 @@ struct ReferenceCheck {
     ) throws {
         var bound: [ExactName: Bool] = [:]
         let kept = access == nil ? [] : ReferenceLinks.links(of: former)
-        for (field, value) in fields where value?.mayLead == true {
+        for (field, value) in fields where value?.mayLead == true && value != former[field] {
             try checkZone(of: value, in: field)
         }
         var hidden: Set<ReferenceLink> = []
@@ -179,16 +182,23 @@ struct ReferenceCheck {
         switch value {
         case .reference(let target):
             guard let action = target.action, action != .none, let other = target.zoneID,
-                !other.zoneName.isExactly(zone.zoneName)
+                !other.zoneName.isExactly(zone.zoneName) || isOfAnother(other)
             else { return }
+            let whose = isOfAnother(other) ? " of \(other.ownerRecordName ?? "")" : ""
             throw RecordError(
                 .badRequest,
-                "The reference \(field) leads to the zone \(other.zoneName) with the action "
-                    + "\(action.rawValue); such a reference stays in its zone.")
+                "The reference \(field) leads to the zone \(other.zoneName)\(whose) with the "
+                    + "action \(action.rawValue); such a reference stays in its zone.")
         case .list(.reference, let elements):
             for element in elements { try checkZone(of: element, in: field) }
         default: return
         }
+    }
+
+    /// Zones of several users may have one name, and each a record of the target's.
+    private func isOfAnother(_ other: ZoneID) -> Bool {
+        guard let named = other.ownerRecordName, !owner.isEmpty else { return false }
+        return named != owner && !ZoneID.ownerAliases.contains(named)
     }
 
     // MARK: Refusals

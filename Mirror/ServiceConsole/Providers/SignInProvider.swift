@@ -97,9 +97,12 @@ final class ProviderDocuments: Sendable {
         return places
     }
 
-    /// Keys by which `token` can be looked at, where the provider has such: it may have new ones.
+    /// Keys by which `token` can be looked at: where none of those that are known signed it, the
+    /// provider may have new ones.
     func keys(for token: String, at now: Date) throws(RecordError) -> WebKeys {
-        if let keys = known.keys(at: now), keys.know(token) || !known.mayAskAgain(at: now) {
+        if let keys = known.keys(at: now),
+            keys.suffice(for: token) || !known.mayAskAgain(at: now)
+        {
             return keys
         }
         let keys = try WebKeys(json: get(places(at: now).keys))

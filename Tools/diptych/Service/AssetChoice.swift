@@ -35,11 +35,14 @@ struct AssetChoice: Sendable {
         }
         let path = text.dropFirst(Self.scheme.count).split(separator: "/", maxSplits: 1)
         let words = path.joined(separator: "/").utf8
-        guard let bucket = path.first, !bucket.isEmpty, words.allSatisfy(Self.isPlain) else {
+        guard let bucket = path.first, !bucket.isEmpty, words.allSatisfy(Self.isPlain),
+            // An address with them leads elsewhere, into another bucket perhaps.
+            !text.split(separator: "/").contains(where: { $0 == "." || $0 == ".." })
+        else {
             throw Self.misuse(
                 "--assets names no bucket that can be used.",
                 "Write s3://BUCKET or s3://BUCKET/PREFIX, in letters, digits, dots, dashes and "
-                    + "underscores.")
+                    + "underscores; no part of it is . or ..")
         }
         let region = arguments.value(Self.region) ?? "us-east-1"
         guard !region.isEmpty, region.utf8.allSatisfy({ Self.isPlain($0) && $0 != Self.slash })

@@ -174,6 +174,11 @@ final class PostgresBackend: Backend {
 
     func wasChangedElsewhere() throws(RecordError) -> Bool { bell.mayHaveMissed() }
 
+    /// Enough that the next is at the lock when the one before it ends.
+    private static let writersMax = 4
+
+    func facts() -> BackendFacts { BackendFacts(writersMax: Self.writersMax) }
+
     /// PostgreSQL looks after its own pages.
     func damage() throws(RecordError) -> [String] { [] }
 

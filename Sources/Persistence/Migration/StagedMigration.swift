@@ -1,5 +1,6 @@
 internal import Foundation
 internal import ObjectModel
+internal import Stores
 
 /// Leads one store through the stages of a manager, from the version it has to the model it is
 /// opened with.
@@ -17,6 +18,7 @@ struct StagedMigration {
     }
 
     func run() throws {
+        try finishStage()
         let goal = parameters.model.versionChecksum
         let begin = try firstStage(goal: goal)
         try MigrationBackup(parameters, at: url).makeIfWanted(of: try metadata())
@@ -125,8 +127,39 @@ struct StagedMigration {
         let (current, next) = (try model(of: stage.currentModel), try model(of: stage.nextModel))
         try migrate(to: current)
         try call(stage.willMigrateHandler, stage, current)
+        let hasWorkLeft = stage.didMigrateHandler != nil
+        if hasWorkLeft { try setUnfinished(next.versionChecksum) }
         try migrate(to: next)
         try call(stage.didMigrateHandler, stage, next)
+        if hasWorkLeft { try setUnfinished(nil) }
+    }
+
+    // MARK: Work that is left
+
+    /// Names the version at which a stage's handler is still to be called, in the metadata, which a
+    /// migration hands on.
+    private static let unfinishedKey = "DiptychUnfinishedStage"
+
+    private func setUnfinished(_ checksum: String?) throws {
+        let file = try StoreFileType(parameters.type)
+        var metadata = try file.metadata(at: url).filter { !StoreMetadataKey.isOwn($0.key) }
+        metadata[Self.unfinishedKey] = checksum
+        try file.setMetadata(metadata, at: url)
+    }
+
+    /// Calls the handler of a stage that threw, or that a crash ended, once more: later versions
+    /// may lack what it was to read. Cost: reads the metadata.
+    func finishStage() throws {
+        guard let metadata = try? metadata(),
+            let checksum = metadata[Self.unfinishedKey] as? String
+        else { return }
+        for case let stage as NSCustomMigrationStage in manager.stages
+        where stage.nextModel.versionChecksum == checksum {
+            let next = try model(of: stage.nextModel)
+            guard self.checksum(metadata) == checksum || fits(next, metadata) else { continue }
+            try call(stage.didMigrateHandler, stage, next)
+            return try setUnfinished(nil)
+        }
     }
 
     private func model(of reference: NSManagedObjectModelReference) throws -> NSManagedObjectModel {

@@ -86,8 +86,8 @@ struct StagedMigration {
         return versions[place].stage
     }
 
-    /// Whether a store of a configuration is at this version of the whole model: its own checksum is
-    /// that of its entities alone.
+    /// Whether a store of a configuration is at this version of the whole model: its own checksum
+    /// is that of its entities alone.
     private func fits(_ model: NSManagedObjectModel, _ metadata: [String: Any]) -> Bool {
         guard let name = parameters.configuration,
             model.entities(forConfigurationName: name) != nil

@@ -62,4 +62,47 @@ import Testing
         try await settle(again, moved, phone)
         for device in [again, moved, phone] { #expect(try device.texts() == ["sent", "unsent"]) }
     }
+
+    /// Copies of one file have one identifier, by which a container knows its stores: the second
+    /// took the place of the first, which nobody synced any more, while rounds said all was equal.
+    @Test func aCopyIsMirroredBesideItsOriginalOnceItHasAnIdentifierOfItsOwn() async throws {
+        let service = try LocalService()
+        let desk = try service.container("desk")
+        let phone = try service.container("phone") { $0.zoneName = "copy" }
+        let coordinator = desk.container.persistentStoreCoordinator
+        let place = service.folder.appendingPathComponent("copy.sqlite")
+        try coordinator.replacePersistentStore(
+            at: place, withPersistentStoreFrom: try #require(desk.store.url), type: .sqlite)
+        let original = desk.store
+        let copy = try coordinator.addPersistentStore(
+            type: .sqlite, at: place, options: original.options)
+        #expect(copy.identifier == original.identifier)
+        let options = NSPersistentCloudKitContainerOptions(
+            containerIdentifier: NSPersistentCloudKitContainer.defaultContainerIdentifier)
+        options.recordService = service.address
+        options.zoneName = "copy"
+        let error = #expect(throws: CKError.self) {
+            try desk.container.startMirroring(copy, with: options)
+        }
+        #expect(error?.code == .invalidArguments)
+        #expect(try desk.container.status(of: copy) == nil)
+        #expect(try desk.container.status(of: original) != nil)
+        #expect(try await !desk.container.sync())
+        let made = try coordinator.migratePersistentStore(
+            copy, to: service.folder.appendingPathComponent("own.sqlite"),
+            options: copy.options, type: .sqlite)
+        try desk.container.startMirroring(made, with: options)
+        let context = desk.container.newBackgroundContext()
+        try await context.perform {
+            for (store, text) in [(original, "original"), (made, "copy")] {
+                let note = NSEntityDescription.insertNewObject(forEntityName: "Note", into: context)
+                note.setValue(text, forKey: "text")
+                context.assign(note, to: store)
+            }
+            try context.save()
+        }
+        #expect(try await desk.container.sync())
+        #expect(try await phone.container.sync())
+        #expect(try phone.texts() == ["copy"])
+    }
 }

@@ -233,6 +233,32 @@ import Testing
         #expect(error?.code == NSPersistentHistoryTokenExpiredError)
     }
 
+    @Test(arguments: StoreKind.logging)
+    func aTokenOfBeforeTheFirstTransactionExpires(_ kind: StoreKind) throws {
+        let bench = try Bench(kind)
+        let start = try #require(bench.coordinator.currentPersistentHistoryToken(fromStores: nil))
+        #expect(try transactions(.fetchHistory(after: start), bench).isEmpty)
+        for name in ["Ada", "Bob", "Cyd"] {
+            try bench.person(name)
+            try bench.context.save()
+        }
+        let all = try transactions(.fetchHistory(after: start), bench)
+        #expect(all.count == 3)
+        func check() throws {
+            let error = #expect(throws: NSError.self) {
+                try transactions(.fetchHistory(after: start), bench)
+            }
+            #expect(error?.code == NSPersistentHistoryTokenExpiredError)
+        }
+        try bench.context.execute(NSPersistentHistoryChangeRequest.deleteHistory(before: all[2]))
+        try check()
+        let nothing: NSPersistentHistoryToken? = nil
+        #expect(try transactions(.fetchHistory(after: nothing), bench).count == 1)
+        try bench.context.execute(
+            NSPersistentHistoryChangeRequest.deleteHistory(before: Date.distantFuture))
+        try check()
+    }
+
     @Test func historyIsReadInPagesUntilThereIsEnough() throws {
         let bench = try Bench(.sqlite)
         let ada = try bench.person("Ada")

@@ -103,6 +103,81 @@ import Testing
         #expect(seen.count == 2)
     }
 
+    /// What the handler was to read is gone with the next version, so it is called first.
+    @Test(arguments: LightweightMigrationTests.files, [3, 5])
+    func whatAHandlerDidNotFinishIsDoneNextTime(_ kind: StoreKind, _ goal: Int) throws {
+        struct Stop: Error {}
+        let bench = try MigrationBench(kind)
+        try bench.fill(two) { context in
+            _ = context.make("Note", ["name": "a", "age": "7"])
+        }
+        let goal = goal == 3 ? three : five
+        let failing = stages(NSMutableArray())
+        let custom = try #require(failing.stages[1] as? NSCustomMigrationStage)
+        custom.didMigrateHandler = { _, _ in throw Stop() }
+        for _ in 0..<2 {
+            #expect(throws: NSError.self) {
+                try bench.open(goal, options: options(failing)) { _ in }
+            }
+        }
+        let seen = NSMutableArray()
+        for _ in 0..<2 {
+            try bench.open(goal, options: options(stages(seen))) { context throws in
+                #expect(try context.one("Note", "a").int("years") == 7)
+                let store = try #require(context.persistentStoreCoordinator?.persistentStores[0])
+                #expect(!store.metadata.keys.contains { $0.contains("Stage") })
+            }
+        }
+        #expect(seen as? [String] == ["did"])
+    }
+
+    /// The checksum of a store of a configuration is that of its entities, which no stage names.
+    @Test(arguments: LightweightMigrationTests.files)
+    func storesOfConfigurationsAreLedThroughTheStages(_ kind: StoreKind) throws {
+        let versions = [two, three, five].map { version in
+            let model = version.copy() as? NSManagedObjectModel ?? NSManagedObjectModel()
+            let other = NSEntityDescription()
+            other.name = "Other"
+            other.properties = [text("name")]
+            model.entities.append(other)
+            for name in ["Note", "Other"] {
+                model.setEntities(
+                    model.entities.filter { $0.name == name }, forConfigurationName: name)
+            }
+            return model
+        }
+        let custom = NSCustomMigrationStage(
+            migratingFrom: reference(versions[0]), to: reference(versions[1]))
+        let seen = NSMutableArray()
+        custom.didMigrateHandler = { manager, _ in
+            let stores = manager.container?.persistentStoreCoordinator.persistentStores ?? []
+            seen.add(stores.map(\.configurationName).joined())
+        }
+        let manager = NSStagedMigrationManager([
+            custom, NSLightweightMigrationStage(versions[1...].map(\.versionChecksum)),
+        ])
+        let benches = [try MigrationBench(kind), try MigrationBench(kind)]
+        for (version, options) in [(0, MigrationBench.migrating), (2, options(manager))] {
+            let coordinator = NSPersistentStoreCoordinator(managedObjectModel: versions[version])
+            for (bench, name) in zip(benches, ["Note", "Other"]) {
+                try coordinator.addPersistentStore(
+                    ofType: kind.type, configurationName: name, at: bench.url, options: options)
+            }
+            let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
+            context.persistentStoreCoordinator = coordinator
+            guard version == 0 else {
+                #expect(try context.all("Note").map { $0.string("name") } == ["a"])
+                #expect(try context.all("Other").map { $0.string("name") } == ["b"])
+                continue
+            }
+            _ = context.make("Note", ["name": "a"])
+            _ = context.make("Other", ["name": "b"])
+            try context.save()
+        }
+        // Nothing was to be done to the other one.
+        #expect(seen as? [String] == ["Note"])
+    }
+
     @Test func unknownAndNewerVersionsAreRefused() throws {
         let bench = try MigrationBench()
         let stranger = VersionDraft.model { $0.entity("Note", [text("name"), text("odd")]) }

@@ -18,7 +18,7 @@ extension NSPersistentCloudKitContainer {
     private func removed(_ store: NSPersistentStore) {
         awaiting.withLock { _ = $0.removeValue(forKey: store.identifier) }
         unmirrored.withLock { _ = $0.remove(store.identifier) }
-        removeMirror(of: store.identifier)?.leave()
+        removeMirror(of: store)?.leave()
     }
 
     /// The mirror of a store that was moved goes on at its new place; one that cannot be mirrored

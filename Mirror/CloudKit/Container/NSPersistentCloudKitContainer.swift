@@ -131,11 +131,14 @@ open class NSPersistentCloudKitContainer: NSPersistentContainer, @unchecked Send
     public final func stopMirroring(_ store: NSPersistentStore) {
         awaiting.withLock { _ = $0.removeValue(forKey: store.identifier) }
         unmirrored.withLock { _ = $0.remove(store.identifier) }
-        for member in family(of: store) { removeMirror(of: member.identifier)?.stop() }
+        for member in family(of: store) { removeMirror(of: member)?.stop() }
     }
 
-    final func removeMirror(of identifier: String) -> StoreMirror? {
-        mirrors.withLock { $0.removeValue(forKey: identifier) }
+    final func removeMirror(of store: NSPersistentStore) -> StoreMirror? {
+        mirror(of: store).flatMap { mirror in
+            mirrors.withLock { _ = $0.removeValue(forKey: mirror.storeIdentifier) }
+            return mirror
+        }
     }
 
     /// Whether it was the mirror of its store still.
@@ -172,6 +175,9 @@ open class NSPersistentCloudKitContainer: NSPersistentContainer, @unchecked Send
         at address: RecordServiceAddress, zone: ZoneID?
     ) throws -> StoreMirror {
         let identifier: String = store.identifier
+        if let other = mirrors.withLock({ $0[identifier] }), !other.isOf(store) {
+            throw CKError.copyOfMirrored
+        }
         let mirror = try StoreMirror(
             store, options, at: address, zone: zone,
             ended: { [weak self] in self?.shareEnded($0) },
@@ -284,7 +290,10 @@ open class NSPersistentCloudKitContainer: NSPersistentContainer, @unchecked Send
 
     func mirror(of store: NSPersistentStore?) -> StoreMirror? {
         guard let store else { return nil }
-        return mirrors.withLock { $0[store.identifier] }
+        guard let mirror = mirrors.withLock({ $0[store.identifier] }), mirror.isOf(store) else {
+            return nil
+        }
+        return mirror
     }
 
     var mirroredStores: [(store: NSPersistentStore, mirror: StoreMirror)] {

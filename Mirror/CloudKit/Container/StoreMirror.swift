@@ -9,6 +9,8 @@ internal import RecordWire
 final class StoreMirror: Sendable {
     let session: MirrorSession
     let storeIdentifier: String
+    /// The store itself: a copy of its file that is open beside it has its identifier.
+    private let place: ObjectIdentifier
     let address: RecordServiceAddress
     private let given: GivenOptions
     private let events: EventReport
@@ -62,7 +64,10 @@ final class StoreMirror: Sendable {
             })
         self.events = events
         storeIdentifier = store.identifier
+        place = ObjectIdentifier(store)
     }
+
+    func isOf(_ store: NSPersistentStore) -> Bool { place == ObjectIdentifier(store) }
 
     private static func database(
         _ options: NSPersistentCloudKitContainerOptions, _ zone: ZoneID?

@@ -42,6 +42,10 @@ extension CKError {
         .serviceUnavailable,
         "No record service is named. Set NSPersistentCloudKitContainer.recordService before the "
             + "stores are loaded; 'diptych serve' runs one.")
+    static let copyOfMirrored = CKError(
+        .invalidArguments,
+        "The store is a copy of another one that is mirrored here, and has its identifier. Give "
+            + "it one of its own with migratePersistentStore, then mirror what that returns.")
     static let nothingMirrored = CKError(
         .invalidArguments,
         "No store of this container is mirrored: what loading it reported says why, and "

@@ -37,7 +37,9 @@ struct StoreHolding {
             try store.write { _ in }
             return nil
         } catch {
-            guard let error = error as? StoreError, error.code == .modelMismatch else { return nil }
+            guard let error = error as? StoreError,
+                [.modelMismatch, .cannotOpen].contains(error.code)
+            else { return nil }
             return error
         }
     }

@@ -89,7 +89,9 @@ public final class MirroredStore: Sendable {
 
     /// Runs `body` on the store and its ledger in one transaction.
     func write<Result>(_ body: (MirrorTransaction) throws -> Result) throws -> Result {
-        try store.write { transaction in
+        // Before as well: another store that is at its place by then would be told of instead.
+        try checkStays()
+        return try store.write { transaction in
             try checkStays()
             return try body(self.transaction(transaction))
         }

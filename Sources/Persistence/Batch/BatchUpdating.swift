@@ -97,13 +97,43 @@ struct BatchUpdating {
                 + "of type \(type(of: value)).", [NSValidationKeyErrorKey: name])
     }
 
-    // MARK: In one store
+    // MARK: In stores
 
-    func run(in store: NSPersistentStore) throws -> [NSManagedObjectID] {
-        guard !assignments.isEmpty || !links.isEmpty,
-            let layout = store.layout(of: ObjectLayout.of(query.entity))
-        else { return [] }
-        guard !store.isReadOnly else { throw PersistenceErrors.readOnly(store) }
+    /// The rows that were updated in each store.
+    func run(
+        in stores: BatchStores
+    ) throws -> [(store: NSPersistentStore, ids: [NSManagedObjectID])] {
+        guard !assignments.isEmpty || !links.isEmpty else { return [] }
+        let shape = ObjectLayout.of(query.entity)
+        let able = stores.all.filter { $0.layout(of: shape) != nil }
+        if let store = able.first(where: \.isReadOnly) { throw PersistenceErrors.readOnly(store) }
+        let batches = BatchStores(able)
+        return try batches.writing {
+            var updated: [(store: NSPersistentStore, ids: [NSManagedObjectID])] = []
+            var changes: [(store: NSPersistentStore, changes: ChangeSet)] = []
+            for store in batches.inWritingOrder {
+                let batch = try batch(for: store)
+                if let file = store.rowStore as? SQLiteRowStore {
+                    updated.append((store, try update(batch, in: file).map(store.id)))
+                } else {
+                    changes.append((store, try self.changes(batch, in: store.rowStore)))
+                }
+            }
+            for (store, changes) in changes where !changes.isEmpty {
+                try store.rowStore.check(changes)
+            }
+            for (store, changes) in changes where !changes.isEmpty {
+                _ = try store.rowStore.save(changes)
+                updated.append((store, changes.updates.map { store.id(for: $0.id) }))
+            }
+            return updated
+        }
+    }
+
+    private func batch(for store: NSPersistentStore) throws -> BatchUpdate {
+        guard let layout = store.layout(of: ObjectLayout.of(query.entity)) else {
+            throw PersistenceErrors.noStore(for: query.entity.name ?? "")
+        }
         var rows = RowQuery(entity: layout.number)
         rows.includesSubentities = query.includesSubentities
         rows.predicate = PredicateTranslation(query).predicate(for: store)
@@ -113,23 +143,17 @@ struct BatchUpdating {
         batch.links = try links.map { ($0.name, try $0.row(in: store)) }
         batch.author = author
         batch.contextName = contextName
-        let updated = try update(batch, in: store.rowStore)
-        return updated.map(store.id)
+        return batch
     }
 
-    private func update(_ batch: BatchUpdate, in rowStore: any RowStore) throws -> [RowID] {
-        guard let file = rowStore as? SQLiteRowStore else {
-            return try rowStore.update(batch) ?? saveRows(batch, in: rowStore)
+    private func update(_ batch: BatchUpdate, in file: SQLiteRowStore) throws -> [RowID] {
+        do {
+            try checkWidths(batch, in: file)
+        } catch let error as StoreError where error.code == .unsupported {
+            // No question for the store: then each row is looked at.
+            return try saveRows(batch, in: file)
         }
-        return try file.write { _ in
-            do {
-                try checkWidths(batch, in: file)
-            } catch let error as StoreError where error.code == .unsupported {
-                // No question for the store: then each row is looked at.
-                return try saveRows(batch, in: file)
-            }
-            return try file.update(batch) ?? saveRows(batch, in: file)
-        }
+        return try file.update(batch) ?? saveRows(batch, in: file)
     }
 
     /// Throws 1610 or 1620 where a statement would compute a number that its attribute has no room
@@ -165,7 +189,14 @@ struct BatchUpdating {
         throw PersistenceErrors.invalid(place.name, of: layout.name, complaint)
     }
 
-    private func saveRows(_ batch: BatchUpdate, in rowStore: any RowStore) throws -> [RowID] {
+    private func saveRows(_ batch: BatchUpdate, in file: SQLiteRowStore) throws -> [RowID] {
+        let changes = try changes(batch, in: file)
+        guard !changes.isEmpty else { return [] }
+        _ = try file.save(changes)
+        return changes.updates.map(\.id)
+    }
+
+    private func changes(_ batch: BatchUpdate, in rowStore: any RowStore) throws -> ChangeSet {
         var columns = [ValueQuery.Column(name: "", expression: .evaluatedObject)]
         for case (let name, .expression(let node)) in batch.assignments {
             columns.append(.init(name: name, expression: node))
@@ -196,9 +227,7 @@ struct BatchUpdating {
             }
             changes.updates.append(update)
         }
-        guard !changes.isEmpty else { return [] }
-        _ = try rowStore.save(changes)
-        return changes.updates.map(\.id)
+        return changes
     }
 
     /// A computed value as the attribute keeps it.

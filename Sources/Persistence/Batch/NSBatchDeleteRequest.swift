@@ -37,6 +37,8 @@ open class NSBatchDeleteRequest: NSPersistentStoreRequest {
     public init(fetchRequest fetch: NSFetchRequest<any NSFetchRequestResult>) {
         choice = fetch.choice
         ids = nil
+        super.init()
+        affectedStores = fetch.affectedStores
     }
 
     /// Deletes what a fetch request of any type finds.
@@ -44,6 +46,8 @@ open class NSBatchDeleteRequest: NSPersistentStoreRequest {
     public init<T>(fetchRequest fetch: NSFetchRequest<T>) {
         choice = fetch.choice
         ids = nil
+        super.init()
+        affectedStores = fetch.affectedStores
     }
 
     /// Deletes these objects, all of one entity's tree; those that are not there are passed over.
@@ -61,6 +65,7 @@ open class NSBatchDeleteRequest: NSPersistentStoreRequest {
     public final var fetchRequest: NSFetchRequest<any NSFetchRequestResult> {
         let request = NSFetchRequest<any NSFetchRequestResult>()
         request.choice = choice
+        request.affectedStores = affectedStores
         return request
     }
 
@@ -70,15 +75,15 @@ open class NSBatchDeleteRequest: NSPersistentStoreRequest {
         guard let coordinator = context.persistentStoreCoordinator else {
             throw PersistenceErrors.noCoordinator
         }
-        var deleted: [NSManagedObjectID] = []
-        for store in affectedStores ?? coordinator.persistentStores {
-            let gone = try coordinator.translating {
-                // What is found, and what leads there, is deleted as it was found.
-                try inTransaction(of: store) { try delete(from: store, context) }
-            }
-            deleted += gone
-            if !gone.isEmpty && store.announcesChanges { coordinator.postRemoteChange(of: store) }
+        let stores = BatchStores(affectedStores ?? coordinator.persistentStores)
+        // What is found, and what leads there, is deleted as it was found.
+        let gone = try coordinator.translating {
+            try stores.writing { try delete(from: stores, context) }
         }
+        for (store, ids) in gone where !ids.isEmpty && store.announcesChanges {
+            coordinator.postRemoteChange(of: store)
+        }
+        let deleted = gone.flatMap(\.ids)
         switch resultType {
         case .resultTypeStatusOnly:
             return NSBatchDeleteResult(NSNumber(value: true), type: resultType)
@@ -88,43 +93,56 @@ open class NSBatchDeleteRequest: NSPersistentStoreRequest {
         }
     }
 
-    private func inTransaction<Value>(
-        of store: NSPersistentStore, _ work: () throws -> Value
-    ) throws -> Value {
-        guard !store.isReadOnly, let rows = store.rowStore as? SQLiteRowStore else {
-            return try work()
+    private func delete(
+        from stores: BatchStores, _ context: NSManagedObjectContext
+    ) throws -> [(store: NSPersistentStore, ids: [NSManagedObjectID])] {
+        let chosen = try ids ?? found(context, in: stores.all)
+        let parts = try stores.inWritingOrder.map { store in
+            (store, try changes(deleting: chosen, in: store, context))
         }
-        return try rows.write { _ in try work() }
+        for (store, changes) in parts where !changes.isEmpty {
+            try store.rowStore.check(changes)
+        }
+        return try parts.map { store, changes in
+            if !changes.isEmpty { _ = try store.rowStore.save(changes) }
+            return (store, changes.deletes.map { store.id(for: $0.id) })
+        }
     }
 
-    private func delete(
-        from store: NSPersistentStore, _ context: NSManagedObjectContext
-    ) throws -> [NSManagedObjectID] {
-        let chosen = try ids ?? found(context, in: store)
+    private func changes(
+        deleting chosen: [NSManagedObjectID], in store: NSPersistentStore,
+        _ context: NSManagedObjectContext
+    ) throws -> ChangeSet {
         var rows = chosen.filter { $0.persistentStore === store }.compactMap(\.rowID)
-        guard !rows.isEmpty else { return [] }
+        guard !rows.isEmpty else { return ChangeSet() }
         guard !store.isReadOnly else { throw PersistenceErrors.readOnly(store) }
         if ids != nil { rows = try store.rowStore.rows(rows).map(\.id) }
         var deletion = BatchDeletion(in: store.rowStore)
         var changes = try deletion.changes(deleting: rows)
-        guard !changes.isEmpty else { return [] }
+        guard !changes.isEmpty else { return changes }
         changes.author = context.root.transactionAuthor
         changes.contextName = context.root.name
-        _ = try store.rowStore.save(changes)
-        return changes.deletes.map { store.id(for: $0.id) }
+        return changes
     }
 
+    /// Limits are of all stores together.
     private func found(
-        _ context: NSManagedObjectContext, in store: NSPersistentStore
+        _ context: NSManagedObjectContext, in stores: [NSPersistentStore]
     ) throws -> [NSManagedObjectID] {
         let request = NSFetchRequest<NSManagedObjectID>()
         request.choice = choice
-        request.affectedStores = [store]
+        request.affectedStores = stores
         let query = try context.query(for: request)
-        guard store.layout(of: ObjectLayout.of(query.entity)) != nil,
-            let coordinator = context.persistentStoreCoordinator
-        else { return [] }
-        return try StoreSource(coordinator: coordinator, pin: nil).findIDs(query)
+        guard let coordinator = context.persistentStoreCoordinator else { return [] }
+        let source = StoreSource(coordinator: coordinator, pin: nil)
+        let isBounded = query.limit > 0 || query.offset > 0
+        guard isBounded, !source.answersWhole(query) else { return try source.findIDs(query) }
+        // In a context of their own, which knows no unsaved values to sort by.
+        let scratch = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
+        scratch.persistentStoreCoordinator = coordinator
+        return try scratch.performAndWait {
+            try scratch.ids(matching: query, includingPending: false)
+        }
     }
 }
 

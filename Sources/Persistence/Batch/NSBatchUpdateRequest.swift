@@ -71,14 +71,13 @@ open class NSBatchUpdateRequest: NSPersistentStoreRequest {
         }
         found = entity
         let work = try BatchUpdating(self, of: entity, context)
-        var ids: [NSManagedObjectID] = []
-        for store in affectedStores ?? coordinator.persistentStores {
-            let updated = try coordinator.translating { try work.run(in: store) }
-            ids += updated
-            if !updated.isEmpty && store.announcesChanges {
-                coordinator.postRemoteChange(of: store)
-            }
+        let updated = try coordinator.translating {
+            try work.run(in: BatchStores(affectedStores ?? coordinator.persistentStores))
         }
+        for (store, ids) in updated where !ids.isEmpty && store.announcesChanges {
+            coordinator.postRemoteChange(of: store)
+        }
+        let ids = updated.flatMap(\.ids)
         switch resultType {
         case .statusOnlyResultType:
             return NSBatchUpdateResult(NSNumber(value: true), type: resultType)

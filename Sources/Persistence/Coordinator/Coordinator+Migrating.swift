@@ -181,6 +181,7 @@ extension NSPersistentStoreCoordinator {
         _ parameters: StoreParameters, _ open: () throws -> any RowStore
     ) throws -> any RowStore {
         do {
+            try AutomaticMigration(parameters).finishStage()
             return try open()
         } catch let error as NSError
             where error.code == NSPersistentStoreIncompatibleVersionHashError

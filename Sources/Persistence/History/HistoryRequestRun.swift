@@ -13,6 +13,17 @@ struct HistoryRequestRun {
             return NSPersistentHistoryResult(NSNumber(value: true), type: .statusOnly)
         }
         if case .token(let token) = request.bound { try Self.check(token, stores) }
+        let outcome = try fetched(from: stores)
+        // Afterwards, so that nobody removes anything between the two.
+        if case .token(let token?) = request.bound {
+            for store in stores where token.numbers[store.identifier] == 0 {
+                try Self.checkStart(of: store)
+            }
+        }
+        return outcome
+    }
+
+    private func fetched(from stores: [NSPersistentStore]) throws -> NSPersistentHistoryResult {
         guard let fetch = request.fetchRequest else {
             let found = try stores.flatMap { store in
                 try transactions(of: store).map { (store: store, transaction: $0) }
@@ -61,6 +72,20 @@ struct HistoryRequestRun {
             "The history token is of a store that is not here, perhaps of a file that was replaced "
                 + "since; fetch everything, and go on with a new token.",
             ["Reason": "Store - (\(missing)) not found in token"])
+    }
+
+    /// Who has a token of before the first transaction knows none of those that were removed; a
+    /// query without a beginning, for which stores take it, is one for what there is.
+    private static func checkStart(of store: NSPersistentStore) throws {
+        var query = HistoryQuery()
+        query.limit = 1
+        query.includesChanges = false
+        let first = try store.rowStore.history(query).first?.number
+        let isWhole = try first.map { $0 == 1 } ?? (store.rowStore.lastTransactionNumber() == 0)
+        guard !isWhole else { return }
+        throw StoreError(
+            .historyExpired, "The history after this token was removed; fetch everything instead.",
+            fields: ["after": "0", "oldest": first.map { "\($0)" } ?? "none"])
     }
 
     // MARK: Reading

@@ -39,6 +39,15 @@ struct AutomaticMigration {
         return true
     }
 
+    /// Finishes what a stage of a staged migration has left, also where the store is of the version
+    /// that it is opened with by now.
+    func finishStage() throws {
+        guard let staged = parameters.stagedMigration, let url = parameters.file,
+            !parameters.isReadOnly, FileManager.default.fileExists(atPath: url.path)
+        else { return }
+        try StagedMigration(staged, parameters, url).finishStage()
+    }
+
     /// Throws where the store, whose version the program does not know, came after the program's,
     /// and migrating it would lose what it holds: its identifier is a greater number, or the
     /// program has its versions in a bundle. Of versions that are known, identifiers say little:

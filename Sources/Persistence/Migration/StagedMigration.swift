@@ -1,5 +1,6 @@
 internal import Foundation
 internal import ObjectModel
+internal import Stores
 
 /// Leads one store through the stages of a manager, from the version it has to the model it is
 /// opened with.
@@ -17,14 +18,15 @@ struct StagedMigration {
     }
 
     func run() throws {
+        try finishStage()
         let goal = parameters.model.versionChecksum
         let begin = try firstStage(goal: goal)
         try MigrationBackup(parameters, at: url).makeIfWanted(of: try metadata())
         for index in manager.stages.indices where index >= begin {
-            if try checksum() == goal { return }
+            if try isAtGoal() { return }
             try pass(index)
         }
-        if try checksum() != goal { try migrate(to: parameters.model) }
+        if try !isAtGoal() { try migrate(to: parameters.model) }
     }
 
     // MARK: Where the store is
@@ -33,8 +35,13 @@ struct StagedMigration {
         try StoreFileType(parameters.type).metadata(at: url)
     }
 
-    private func checksum() throws -> String {
+    private func isAtGoal() throws -> Bool {
         let metadata = try metadata()
+        return checksum(metadata) == parameters.model.versionChecksum
+            || fits(parameters.model, metadata)
+    }
+
+    private func checksum(_ metadata: [String: Any]) -> String {
         if let checksum = metadata[NSPersistentStoreModelVersionChecksumKey] as? String {
             return checksum
         }
@@ -59,15 +66,44 @@ struct StagedMigration {
     }
 
     private func firstStage(goal: String) throws -> Int {
-        let present = try checksum()
+        let metadata = try metadata()
+        let present = checksum(metadata)
         let versions = versions
-        guard let place = versions.firstIndex(where: { $0.checksum == present }) else {
-            throw MigrationErrors.unknownStage(present)
-        }
+        let known = models
+        // Of versions that do not differ in what the store has of them, it is at the last: it was
+        // not migrated from one to the other when that was the program's.
+        guard
+            let place = versions.firstIndex(where: { $0.checksum == present })
+                ?? versions.lastIndex(where: { version in
+                    known.contains {
+                        $0.versionChecksum == version.checksum && fits($0, metadata)
+                    }
+                })
+        else { throw MigrationErrors.unknownStage(present) }
         if let end = versions.lastIndex(where: { $0.checksum == goal }), end < place {
             throw MigrationErrors.backwards
         }
         return versions[place].stage
+    }
+
+    /// Whether a store of a configuration is at this version of the whole model: its own checksum
+    /// is that of its entities alone.
+    private func fits(_ model: NSManagedObjectModel, _ metadata: [String: Any]) -> Bool {
+        guard let name = parameters.configuration,
+            model.entities(forConfigurationName: name) != nil
+        else { return false }
+        return model.isConfiguration(withName: name, compatibleWithStoreMetadata: metadata)
+    }
+
+    /// The versions at hand.
+    private var models: [NSManagedObjectModel] {
+        stageModels + [parameters.model] + KnownClasses.models
+    }
+
+    private var stageModels: [NSManagedObjectModel] {
+        manager.stages.compactMap { $0 as? NSCustomMigrationStage }.flatMap {
+            [$0.currentModel, $0.nextModel].compactMap { try? $0.resolve() }
+        }
     }
 
     // MARK: Steps
@@ -91,8 +127,39 @@ struct StagedMigration {
         let (current, next) = (try model(of: stage.currentModel), try model(of: stage.nextModel))
         try migrate(to: current)
         try call(stage.willMigrateHandler, stage, current)
+        let hasWorkLeft = stage.didMigrateHandler != nil
+        if hasWorkLeft { try setUnfinished(next.versionChecksum) }
         try migrate(to: next)
         try call(stage.didMigrateHandler, stage, next)
+        if hasWorkLeft { try setUnfinished(nil) }
+    }
+
+    // MARK: Work that is left
+
+    /// Names the version at which a stage's handler is still to be called, in the metadata, which a
+    /// migration hands on.
+    private static let unfinishedKey = "DiptychUnfinishedStage"
+
+    private func setUnfinished(_ checksum: String?) throws {
+        let file = try StoreFileType(parameters.type)
+        var metadata = try file.metadata(at: url).filter { !StoreMetadataKey.isOwn($0.key) }
+        metadata[Self.unfinishedKey] = checksum
+        try file.setMetadata(metadata, at: url)
+    }
+
+    /// Calls the handler of a stage that threw, or that a crash ended, once more: later versions
+    /// may lack what it was to read. Cost: reads the metadata.
+    func finishStage() throws {
+        guard let metadata = try? metadata(),
+            let checksum = metadata[Self.unfinishedKey] as? String
+        else { return }
+        for case let stage as NSCustomMigrationStage in manager.stages
+        where stage.nextModel.versionChecksum == checksum {
+            let next = try model(of: stage.nextModel)
+            guard self.checksum(metadata) == checksum || fits(next, metadata) else { continue }
+            try call(stage.didMigrateHandler, stage, next)
+            return try setUnfinished(nil)
+        }
     }
 
     private func model(of reference: NSManagedObjectModelReference) throws -> NSManagedObjectModel {
@@ -114,12 +181,9 @@ struct StagedMigration {
             !model.isConfiguration(
                 withName: configuration, compatibleWithStoreMetadata: metadata)
         else { return }
-        let known = manager.stages.compactMap { $0 as? NSCustomMigrationStage }.flatMap {
-            [$0.currentModel, $0.nextModel].compactMap { try? $0.resolve() }
-        }
         guard
             let source = AutomaticMigration.sourceModel(
-                of: parameters, metadata, among: known + [parameters.model])
+                of: parameters, metadata, among: stageModels + [parameters.model])
         else { throw MigrationErrors.missingSourceModel(url, metadata) }
         var step = parameters
         step.model = model

@@ -68,7 +68,8 @@ final class OpenStore {
         }
     }
 
-    /// Throws `.modelMismatch` where another program migrated the file meanwhile.
+    /// Throws `.modelMismatch` where another program migrated the file meanwhile, `.cannotOpen`
+    /// where it put another store there.
     func expectSameModel() throws { try model.check() }
 
     /// Whether the file's history is in use and saves do not write it. Cost: next to nothing for a

@@ -132,7 +132,8 @@ struct LineCompiler {
             }
             return ([sql], .value(kind))
         case .composite:
-            throw compiler.unsupported("A composite is no single value (\(name)); fetch its elements")
+            throw compiler.unsupported(
+                "A composite is no single value (\(name)); fetch its elements")
         case .collection: throw compiler.unsupported("to-many key not allowed here")
         }
     }

@@ -85,7 +85,12 @@ struct DeclarationReader {
         case "import" where scope.isTop: try readImport(marks)
         case "typealias":
             cursor.position += 1
-            found.aliases[scope.path + [try cursor.name()]] = cursor.place
+            let name = try cursor.name()
+            let place = cursor.place
+            let start = cursor.position
+            let type = token.isUncertain || !cursor.takes("=") ? nil : try? cursor.type()
+            cursor.position = start
+            found.aliases[scope.path + [name]] = TypeAlias(type: type, place: place)
         case "var", "let": try readVariables(token, marks, scope)
         case "func": try readFunction(token, marks, scope)
         case "case":

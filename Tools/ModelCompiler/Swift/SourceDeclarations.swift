@@ -4,7 +4,7 @@ struct SourceDeclarations {
     var imports: [Import] = []
     var types: [TypeDeclaration] = []
     /// Names given to other types, with the path that leads to them.
-    var aliases: [[String]: SourcePlace] = [:]
+    var aliases: [[String]: TypeAlias] = [:]
     var members: [ManagedMember] = []
     /// The names that both CoreData and Foundation have, as far as the file uses them.
     var sharedNames: Set<String> = []
@@ -42,6 +42,15 @@ struct TypeDeclaration {
     /// The types after the colon that are plain names.
     var inherited: [TypeExpression]
     var place: SourcePlace
+    /// Whether an attribute is before it that may be an actor's.
+    var isMarked = false
+    var place: SourcePlace
+}
+
+/// A name for another type.
+struct TypeAlias {
+    /// What it stands for; nil for what a member cannot be of, as functions and tuples.
+    var type: TypeExpression?
 }
 
 /// A member marked with `@NSManaged`.

@@ -148,9 +148,11 @@ struct ToManyMembers {
         !(contains(member) ?? added.contains(member))
     }
 
-    /// Whether `member` can be removed: it is here, as far as is known.
+    /// Whether `member` can be removed: it is here, as far as is known. A new object is among
+    /// members that were not read where it was added only.
     func mayRemove(_ member: Reference) -> Bool {
-        contains(member) ?? !removed.contains(member)
+        contains(member)
+            ?? (member.id.isTemporaryID ? added.contains(member) : !removed.contains(member))
     }
 
     @discardableResult

@@ -156,14 +156,19 @@ extension NSManagedObject {
         if !toManys[slot].isLoaded, toManys[slot].removed.contains(member) { load(slot) }
     }
 
+    /// Whether no source of the context has the object: a parent may have unsaved ones.
+    final func isUnstored(_ member: Reference) -> Bool {
+        member.id.isTemporaryID && context?.parent == nil
+    }
+
     /// What may be undone must be a change: the addition of a stored member is none.
     private func readForUndoing(_ member: Reference, _ slot: Int) {
-        guard !toManys[slot].isLoaded, !member.id.isTemporaryID else { return }
+        guard !toManys[slot].isLoaded, !isUnstored(member) else { return }
         if context?.undoManager != nil { load(slot) }
     }
 
     private func readBeforeRemoving(_ member: Reference, from slot: Int) {
-        guard !toManys[slot].isLoaded, !member.id.isTemporaryID else { return }
+        guard !toManys[slot].isLoaded, !isUnstored(member) else { return }
         if toManys[slot].added.contains(member) { load(slot) }
     }
 

@@ -148,11 +148,9 @@ struct ToManyMembers {
         !(contains(member) ?? added.contains(member))
     }
 
-    /// Whether `member` can be removed: it is here, as far as is known. A new object is among
-    /// members that were not read where it was added only.
+    /// Whether `member` can be removed: it is here, as far as is known.
     func mayRemove(_ member: Reference) -> Bool {
-        contains(member)
-            ?? (member.id.isTemporaryID ? added.contains(member) : !removed.contains(member))
+        contains(member) ?? !removed.contains(member)
     }
 
     @discardableResult

@@ -3,8 +3,8 @@
 /// as the Objective-C runtime does for `@objc` properties on Apple's platforms. A class may conform
 /// by hand where no plugin runs.
 ///
-/// Stored properties of the model are never asked of it; transient attributes are. Apple has no such
-/// protocol. Queue: the object's context's.
+/// Stored properties of the model are never asked of it; transient attributes are. Apple has no
+/// such protocol. Queue: the object's context's.
 public protocol ComputedKeys {
     /// The value of the property `key`; nil where the class has none of that name.
     func _computedValue(forKey key: String) -> ComputedValue?

@@ -145,7 +145,7 @@ extension NSManagedObject {
     final func remove(_ member: Reference, from slot: Int) {
         readForUndoing(member, slot)
         readBeforeRemoving(member, from: slot)
-        guard toManys[slot].remove(member) else { return }
+        guard mayRemove(member, from: slot), toManys[slot].remove(member) else { return }
         guard let inverse = shape.layout.toManys[slot].inverseRelationship else { return }
         related(member.id)?.unlink(self, from: inverse.name)
     }
@@ -159,6 +159,14 @@ extension NSManagedObject {
     /// Whether no source of the context has the object: a parent may have unsaved ones.
     final func isUnstored(_ member: Reference) -> Bool {
         member.id.isTemporaryID && context?.parent == nil
+    }
+
+    /// Whether the member is here, as far as is known.
+    private func mayRemove(_ member: Reference, from slot: Int) -> Bool {
+        guard !toManys[slot].isLoaded, isUnstored(member) else {
+            return toManys[slot].mayRemove(member)
+        }
+        return toManys[slot].added.contains(member)
     }
 
     /// What may be undone must be a change: the addition of a stored member is none.
@@ -215,7 +223,7 @@ extension NSManagedObject {
             didChangeValue(forKey: name)
         case .toMany(let slot):
             readBeforeRemoving(object.reference, from: slot)
-            guard toManys[slot].mayRemove(object.reference) else { return }
+            guard mayRemove(object.reference, from: slot) else { return }
             willChangeValue(forKey: name)
             toManys[slot].remove(object.reference)
             didChangeValue(forKey: name)

@@ -50,6 +50,22 @@ import Testing
         #expect(text.contains("\n\(line)\n"))
     }
 
+    /// The symbol names what an alias stands for; the declaration says it as the source does.
+    @Test func typealiasesAreFollowed() throws {
+        let (text, symbols) = try accessors([
+            "A.swift": """
+            typealias Name = String
+            class A: NSManagedObject {
+                typealias Names = [Name]
+                @NSManaged var x: Names?
+            }
+            """
+        ])
+        let plain = try accessors(["A.swift": "class A: C { @NSManaged var x: [String]? }"])
+        #expect(symbols == plain.symbols)
+        #expect(text.contains("-> Names? {"))
+    }
+
     @Test func primitivePropertiesReachThePrimitiveValue() throws {
         let (text, _) = try accessors([
             "A.swift": """
@@ -82,7 +98,9 @@ import Testing
     }
 
     @Test(arguments: [
-        ("typealias T = Int\nclass A: B { @NSManaged var x: T }", "unsupportedType", 2),
+        ("typealias T = () -> Int\nclass A: B { @NSManaged var x: T }", "unsupportedType", 2),
+        ("typealias T<U> = [U]\nclass A: B { @NSManaged var x: T<Int> }", "unsupportedType", 2),
+        ("typealias T = U; typealias U = T\nclass A { @NSManaged var x: T }", "unsupportedType", 2),
         ("class A: B {\n\n@NSManaged var x: Color }", "unknownType", 3),
         ("class A: B { @NSManaged var x: (Int, Int) }", "unsupportedType", 1),
         ("class A: B { @NSManaged var x: () -> Void }", "unsupportedType", 1),

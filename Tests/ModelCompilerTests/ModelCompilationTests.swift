@@ -47,7 +47,7 @@ import Testing
             to: "Tag.swift")
         try compilation([source]).run()
         let classes = try bench.read("out/Classes.swift")
-        #expect(classes.contains("public class Book: NSManagedObject {"))
+        #expect(classes.contains("\nnonisolated public class Book: NSManagedObject {"))
         #expect(classes.contains("@NSManaged public var n: URL?"))
         let accessors = try bench.read("out/Accessors.swift")
         #expect(accessors.contains("$s3App4BookC5titleSSSgvg"))

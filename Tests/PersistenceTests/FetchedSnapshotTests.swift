@@ -88,6 +88,27 @@ import Testing
         #expect((reference as Any) as? NSDiffableDataSourceSnapshot<String, String> == nil)
     }
 
+    @Test func itemsStandBesideOthersAndAreReconfigured() throws {
+        var snapshot = NSDiffableDataSourceSnapshot<String, Int>()
+        snapshot.appendSections(["a", "b"])
+        snapshot.appendItems([1, 2], toSection: "a")
+        snapshot.appendItems([5])
+        snapshot.insertItems([0], beforeItem: 1)
+        snapshot.insertItems([3, 4], afterItem: 2)
+        snapshot.moveItem(0, afterItem: 5)
+        snapshot.moveItem(4, beforeItem: 1)
+        #expect(snapshot.itemIdentifiers(inSection: "a") == [4, 1, 2, 3])
+        #expect(snapshot.itemIdentifiers(inSection: "b") == [5, 0])
+        snapshot.reconfigureItems([1, 2, 1])
+        snapshot.deleteItems([2])
+        let reference = snapshot as NSDiffableDataSourceSnapshotReference
+        #expect(reference.reconfiguredItemIdentifiers as? [Int] == [1])
+        let again = try #require((reference as Any) as? NSDiffableDataSourceSnapshot<String, Int>)
+        #expect(again.reconfiguredItemIdentifiers == [1])
+        snapshot.deleteAllItems()
+        #expect(snapshot.numberOfSections == 0 && snapshot.reconfiguredItemIdentifiers.isEmpty)
+    }
+
     @Test func whoTakesDifferencesHearsThem() throws {
         let items = try [item("a", 1), item("a", 2), item("a", 3)]
         try context.save()

@@ -134,6 +134,26 @@ import Testing
         #expect(bench.order(list.value(forKey: "songs")) == ["a", "c", "d"])
     }
 
+    /// Foundation looks at the set's count, which is that of the members, before it gives what its
+    /// own storage has.
+    @Test func aSetThatIsKeptMayLoseMembersElsewhere() throws {
+        let bench = try Bench(.sqlite)
+        let list = try bench.make("Playlist", "list")
+        let songs = try ["a", "b", "c"].map { try bench.make("Song", $0) }
+        list.setValue(NSOrderedSet(array: songs), forKey: "songs")
+        try bench.context.save()
+        let shown = list.mutableOrderedSetValue(forKey: "songs")
+        #expect(shown.count == 3)
+        bench.context.delete(songs[2])
+        bench.context.processPendingChanges()
+        #expect(shown.count == 2 && shown.index(of: songs[1]) == 1)
+        bench.context.rollback()
+        #expect(bench.order(list.value(forKey: "songs")) == ["a", "b", "c"] && shown.count == 3)
+        list.setValue(NSOrderedSet(array: [songs[1]]), forKey: "songs")
+        try bench.context.save()
+        #expect((shown.object(at: 0) as? NSManagedObject)?.string("name") == "b")
+    }
+
     @Test func aPlainOneWritesThrough() throws {
         let bench = try Bench(.sqlite)
         let sales = try bench.make("Department", "Sales")

@@ -83,6 +83,21 @@ import Testing
         #expect(twin.calls.last == "prepareForDeletion")
     }
 
+    /// An app may keep an ID longer than its stack, and look it up in another by its URI.
+    @Test(arguments: [StoreKind.sqlite, .xml])
+    func anIDThatOutlivesItsStoreHasTheSameURI(_ kind: StoreKind) throws {
+        func made() throws -> (NSManagedObjectID, URL) {
+            let bench = try Bench(kind)
+            let person = try bench.person("Ada")
+            try bench.context.save()
+            return (person.objectID, person.objectID.uriRepresentation())
+        }
+        let (id, uri) = try made()
+        #expect(id.persistentStore == nil && !id.isTemporaryID)
+        #expect(id.uriRepresentation().host() == uri.host() && uri.host() != nil)
+        if kind == .sqlite { #expect(id.uriRepresentation() == uri) }
+    }
+
     @Test(arguments: StoreKind.allCases)
     func anIDNamesOneInstanceInEachContextAndGoesThroughItsURI(_ kind: StoreKind) throws {
         let bench = try Bench(kind)

@@ -14,6 +14,23 @@ import Testing
     }
 
     @Test(.timeLimit(.minutes(1)))
+    func coordinatorsRunBlocksLaterAndInOrder() async {
+        let coordinator = NSPersistentStoreCoordinator(managedObjectModel: NSManagedObjectModel())
+        let words: [String] = await withCheckedContinuation { continuation in
+            func enqueue() {
+                nonisolated(unsafe) var words: [String] = []
+                coordinator.perform { words.append("a") }
+                coordinator.perform {
+                    words.append("b")
+                    continuation.resume(returning: words)
+                }
+            }
+            enqueue()
+        }
+        #expect(words == ["a", "b"])
+    }
+
+    @Test(.timeLimit(.minutes(1)))
     func notificationsComeAsASequence() async {
         let (center, name) = (NotificationCenter(), Notification.Name("FoundationShapeTests"))
         let (mine, other) = (NSObject(), NSObject())

@@ -80,6 +80,11 @@ struct RequestSourceTests {
         #expect(try names(r) == ["Ann", "Cid", "bob"])
     }
 
+    @Test func aSelectorMayBeNil() {
+        let descriptor = NSSortDescriptor(key: "name", ascending: false, selector: nil)
+        #expect(descriptor == NSSortDescriptor(key: "name", ascending: false))
+    }
+
     @Test func comparatorIsTheOneGiven() {
         let descriptor = NSSortDescriptor(key: "name", ascending: true) { _, _ in
             .orderedDescending

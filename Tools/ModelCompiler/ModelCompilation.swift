@@ -57,9 +57,18 @@ struct ModelCompilation {
                 .filter { !$0.hasPrefix("//") || $0.hasPrefix("// MARK") }
                 .filter { !$0.hasPrefix("import ") && !$0.hasPrefix("public import ") }
                 .drop { $0.isEmpty }
-            lines += ["", "// \(source.fileName)", ""] + body.map(String.init)
+            lines += ["", "// \(source.fileName)", ""] + body.map(Self.isolated)
         }
         return lines.joined(separator: "\n")
+    }
+
+    /// A line of a class as it must stand in a module whose declarations are the main actor's
+    /// unless they say otherwise: objects belong to their contexts' queues.
+    private static func isolated(_ line: Substring) -> String {
+        guard let place = line.range(of: "public class "), line.contains(": "),
+            line[..<place.lowerBound].allSatisfy({ $0 == " " })
+        else { return String(line) }
+        return line.replacingCharacters(in: place, with: "nonisolated public class ")
     }
 
     /// The names of all classes, with the types that they are declared in.

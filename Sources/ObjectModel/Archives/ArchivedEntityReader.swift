@@ -22,7 +22,7 @@ struct ArchivedEntityReader {
         entity.renamingIdentifier = object.string("NSRenamingIdentifier").flatMap {
             $0 == name ? nil : $0
         }
-        entity.userInfo = ArchivedDefault.userInfo(object.object("NSUserInfo"))
+        entity.userInfo = ArchivedDefault.userInfo(object.object("NSUserInfo")) ?? [:]
         entity.uniquenessConstraints = names("NSUniqueTuples")
         entity.marks.compoundIndexes = names("NSCompoundIndexes")
         entity.isSyncable = !object.flag(OwnKey.isLocal)

@@ -33,7 +33,7 @@ enum ArchivedPropertyReader {
         property.versionHashModifier = object.string("NSVersionHashModifier")
         property.renamingIdentifier = object.string("NSRenamingIdentifier")
             .flatMap { $0 == name ? nil : $0 }
-        property.userInfo = ArchivedDefault.userInfo(object.object("NSUserInfo"))
+        property.userInfo = ArchivedDefault.userInfo(object.object("NSUserInfo")) ?? [:]
         property.isIndexed = object.flag("NSIsIndexed")
         property.isIndexedBySpotlight = object.flag("NSIndexedBySpotlight")
         let saysReadOnly =

@@ -18,8 +18,8 @@ open class NSEntityDescription: NSObject, NSCopying, @unchecked Sendable {
     private var className = "NSManagedObject"
     /// Whether no object is of this entity itself, only of those that inherit from it.
     open var isAbstract = false
-    /// The program's own facts about the entity.
-    open var userInfo: [AnyHashable: Any]?
+    /// The program's own facts about the entity; empty unless set.
+    open var userInfo: [AnyHashable: Any]? = [:]
     /// Text that changes the version hash where nothing else differs.
     open var versionHashModifier: String?
     /// The entity's name in the previous model version, for inferred mappings; its own name where

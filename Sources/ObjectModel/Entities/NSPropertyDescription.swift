@@ -17,8 +17,8 @@ open class NSPropertyDescription: NSObject, NSCopying, @unchecked Sendable {
     /// A transient property lives in objects only; it has no column and no place in the version
     /// hash.
     open var isTransient = false
-    /// The program's own facts about the property.
-    open var userInfo: [AnyHashable: Any]?
+    /// The program's own facts about the property; empty unless set.
+    open var userInfo: [AnyHashable: Any]? = [:]
     /// Text that changes the version hash where nothing else differs.
     open var versionHashModifier: String?
     /// The property's name in the previous model version, for inferred mappings; its own name where

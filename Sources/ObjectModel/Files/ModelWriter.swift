@@ -66,7 +66,7 @@ struct ModelWriter {
         node.children += groups(
             entity.uniquenessConstraintNames, list: "uniquenessConstraints",
             group: "uniquenessConstraint", member: "constraint")
-        if let userInfo = entity.userInfo {
+        if let userInfo = entity.userInfo, !userInfo.isEmpty {
             node.children.append(try PropertyWriter.userInfo(userInfo, of: name))
         }
         return node

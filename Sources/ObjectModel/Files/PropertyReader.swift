@@ -75,10 +75,9 @@ enum PropertyReader {
             "returnDistinctResults", "returnsDistinctResults", default: false)
     }
 
-    /// The `userInfo` entries of an element; nil where it has none. Of several with one key the
-    /// last counts.
-    static func userInfo(of element: MarkupElement) -> [AnyHashable: Any]? {
-        guard let list = element.children(named: "userInfo").first else { return nil }
+    /// The `userInfo` entries of an element. Of several with one key the last counts.
+    static func userInfo(of element: MarkupElement) -> [AnyHashable: Any] {
+        guard let list = element.children(named: "userInfo").first else { return [:] }
         var entries: [AnyHashable: Any] = [:]
         for entry in list.children(named: "entry") {
             let key = entry.attributes["key"] ?? ""
@@ -87,7 +86,7 @@ enum PropertyReader {
             }
             entry.note("key", key, "stands twice in the user info; the last one counts")
         }
-        return entries.isEmpty ? nil : entries
+        return entries
     }
 
     private static func deleteRule(_ element: MarkupElement) -> NSDeleteRule {

@@ -107,7 +107,7 @@ enum PropertyWriter {
         node.set("versionHashModifier", property.versionHashModifier)
         node.set("elementID", property.givenRenamingIdentifier)
         node.set("syncable", property.marks.contains(.syncable) ? "YES" : "NO")
-        if let userInfo = property.userInfo {
+        if let userInfo = property.userInfo, !userInfo.isEmpty {
             node.children.append(try self.userInfo(userInfo, of: property.name))
         }
         return node

@@ -79,7 +79,12 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {
         tie.begin(self)
     }
 
-    deinit { tie.end(of: self) }
+    deinit {
+        tie.end(of: self)
+        let tables = spaces.withLock { Array($0.values) }
+        guard !tables.isEmpty, let name = identifier else { return }
+        for table in tables { table.noteEnd(ofStoreWith: name) }
+    }
 
     /// Makes all IDs of the store that this one was made in place of its own: objects of contexts,
     /// faults and links lead here from now on.

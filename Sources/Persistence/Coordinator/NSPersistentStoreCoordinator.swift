@@ -315,6 +315,12 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
         try queue.run { NSManagedObjectContext.outcome(of: block) }.get()
     }
 
+    /// Runs `block` after others given to this coordinator, later.
+    public final func perform(_ block: @escaping () -> Void) {
+        let passed = UncheckedTransfer(block)
+        queue.enqueue { passed.value() }
+    }
+
     /// Runs `block` after others given to this coordinator, and returns what it returns. Throws
     /// what `block` throws. Cost: a turn on the coordinator's queue.
     public final func perform<T, Failure: Error>(

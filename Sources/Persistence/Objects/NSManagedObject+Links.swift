@@ -133,6 +133,8 @@ extension NSManagedObject {
     /// Adds a member on both sides.
     final func add(_ member: NSManagedObject, to slot: Int, at index: Int? = nil) {
         join(member)
+        readForUndoing(member.reference, slot)
+        readBeforeAdding(member.reference, to: slot)
         guard toManys[slot].add(member.reference, at: index) else { return }
         if let inverse = shape.layout.toManys[slot].inverseRelationship {
             member.link(self, into: inverse.name)
@@ -141,9 +143,41 @@ extension NSManagedObject {
 
     /// Removes a member on both sides.
     final func remove(_ member: Reference, from slot: Int) {
-        guard toManys[slot].remove(member) else { return }
+        readForUndoing(member, slot)
+        readBeforeRemoving(member, from: slot)
+        guard mayRemove(member, from: slot), toManys[slot].remove(member) else { return }
         guard let inverse = shape.layout.toManys[slot].inverseRelationship else { return }
         related(member.id)?.unlink(self, from: inverse.name)
+    }
+
+    /// What was removed before the members were read may have been none of them: adding it then is
+    /// no way back to what is stored. Nor is removing what was added, which may be stored.
+    private func readBeforeAdding(_ member: Reference, to slot: Int) {
+        if !toManys[slot].isLoaded, toManys[slot].removed.contains(member) { load(slot) }
+    }
+
+    /// Whether no source of the context has the object: a parent may have unsaved ones.
+    final func isUnstored(_ member: Reference) -> Bool {
+        member.id.isTemporaryID && context?.parent == nil
+    }
+
+    /// Whether the member is here, as far as is known.
+    private func mayRemove(_ member: Reference, from slot: Int) -> Bool {
+        guard !toManys[slot].isLoaded, isUnstored(member) else {
+            return toManys[slot].mayRemove(member)
+        }
+        return toManys[slot].added.contains(member)
+    }
+
+    /// What may be undone must be a change: the addition of a stored member is none.
+    private func readForUndoing(_ member: Reference, _ slot: Int) {
+        guard !toManys[slot].isLoaded, !isUnstored(member) else { return }
+        if context?.undoManager != nil { load(slot) }
+    }
+
+    private func readBeforeRemoving(_ member: Reference, from slot: Int) {
+        guard !toManys[slot].isLoaded, !isUnstored(member) else { return }
+        if toManys[slot].added.contains(member) { load(slot) }
     }
 
     /// Takes the other end of a link that `object` made; steals it where there is room for one
@@ -162,6 +196,7 @@ extension NSManagedObject {
                 related(former)?.letGo(of: self, by: inverse)
             }
         case .toMany(let slot):
+            readBeforeAdding(object.reference, to: slot)
             guard toManys[slot].mayAdd(object.reference) else { return }
             willChangeValue(forKey: name)
             toManys[slot].add(object.reference)
@@ -187,7 +222,8 @@ extension NSManagedObject {
             toOnes[slot] = nil
             didChangeValue(forKey: name)
         case .toMany(let slot):
-            guard toManys[slot].mayRemove(object.reference) else { return }
+            readBeforeRemoving(object.reference, from: slot)
+            guard mayRemove(object.reference, from: slot) else { return }
             willChangeValue(forKey: name)
             toManys[slot].remove(object.reference)
             didChangeValue(forKey: name)

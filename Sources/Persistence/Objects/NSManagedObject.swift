@@ -211,10 +211,15 @@ open class NSManagedObject: NSObject, NSFetchRequestResult {
     /// The value of a property. Traps for a key the model does not have.
     ///
     /// Numbers are `NSNumber`, to-many relationships `Set<NSManagedObject>`, ordered ones
-    /// `NSOrderedSet`.
+    /// `NSOrderedSet`. What the class computes itself is found where `ComputedKeys` tells it.
     open func value(forKey key: String) -> Any? {
+        guard let slot = shape.slot(key) else {
+            if let own = computedValue(forKey: key) { return own.value }
+            willAccessValue(forKey: key)
+            return value(forUndefinedKey: key)
+        }
+        if slot == .transient, let own = computedTransient(forKey: key) { return own.value }
         willAccessValue(forKey: key)
-        guard let slot = shape.slot(key) else { return value(forUndefinedKey: key) }
         let value = read(slot, key)
         didAccessValue(forKey: key)
         return value

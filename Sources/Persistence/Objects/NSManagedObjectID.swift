@@ -113,11 +113,12 @@ public final class NSManagedObjectID: NSObject, NSCopying, @unchecked Sendable {
     }
 
     /// `x-coredata://<store>/<entity>/p<key>`, or `x-coredata:///<entity>/t<text>` while temporary.
+    /// The store's name stays when the store is gone.
     public func uriRepresentation() -> URL {
         let name = entity.name ?? ""
-        let host = persistentStore?.identifier ?? ""
         let text =
             rowID.map { row in
+                let host = reservedSpace?.storeIdentifier ?? ""
                 let place = persistentStore?.uriName(of: row) ?? "p\(row.key)"
                 return "x-coredata://\(host)/\(name)/\(place)"
             }

@@ -13,6 +13,16 @@ final class ObjectIDTable: Sendable {
     /// Nil for new objects.
     let store: ZeroingReference<NSPersistentStore>?
     private let table = Lock(IDTable())
+    /// The identifier that the store had when it ended; nil while it is there.
+    private let formerStore = Lock<String?>(nil)
+
+    /// The identifier of the store, also of one that is gone; empty for new objects.
+    var storeIdentifier: String {
+        store?.target?.identifier ?? formerStore.withLock(\.self) ?? ""
+    }
+
+    /// Keeps the identifier of a store that ends, for URIs of IDs that outlive it.
+    func noteEnd(ofStoreWith identifier: String) { formerStore.withLock { $0 = identifier } }
 
     /// The space of new objects of an entity.
     init(entity: NSEntityDescription) {

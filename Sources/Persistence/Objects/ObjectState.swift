@@ -29,6 +29,9 @@ struct ObjectState: OptionSet {
     /// Counts as deleted since its row was gone, not by the program; says nothing of what is not.
     static let foundGone = ObjectState(rawValue: 262144)
 
+    /// A getter of its class is computing a transient attribute.
+    static let computing = ObjectState(rawValue: 2_097_152)
+
     // Since the last ObjectsDidChange notification:
     static let insertedNow = ObjectState(rawValue: 256)
     static let updatedNow = ObjectState(rawValue: 512)

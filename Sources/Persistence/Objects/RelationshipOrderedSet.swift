@@ -52,7 +52,16 @@ final class RelationshipOrderedSet: NSMutableOrderedSet {
     /// Whether Foundation's storage has another object at a place than it was given.
     private func isSorted(at index: Int) -> Bool {
         guard shown.indices.contains(index), index < super.count else { return false }
-        return super.object(at: index) as AnyObject !== shown[index] as AnyObject
+        return stored(at: index) as AnyObject !== shown[index] as AnyObject
+    }
+
+    /// What Foundation's storage has at a place, which it looks up after a look at `count`: that is
+    /// smaller where members went another way.
+    private func stored(at index: Int) -> Any {
+        let wasFilling = isFilling
+        isFilling = true
+        defer { isFilling = wasFilling }
+        return super.object(at: index)
     }
 
     /// Gives the members the order that Foundation's `sort(using:)` gave its own storage; those
@@ -62,7 +71,7 @@ final class RelationshipOrderedSet: NSMutableOrderedSet {
             shown.indices.contains(where: { isSorted(at: $0) }),
             let owner, owner.managedObjectContext != nil, !owner.isDeleted
         else { return }
-        shown = shown.indices.map { super.object(at: $0) }
+        shown = shown.indices.map { stored(at: $0) }
         let members = current
         let sorted = NSMutableOrderedSet(array: shown.filter { members.contains($0) })
         sorted.addObjects(from: members.array)

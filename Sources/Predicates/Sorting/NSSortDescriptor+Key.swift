@@ -17,6 +17,11 @@ extension SortKeyParsing where Self: NSSortDescriptor {
         self = keyed(key, ascending, comparison, nil)
     }
 
+    /// As without a selector: there are none here, but sources name nil for one.
+    public init(key: String?, ascending: Bool, selector: Never?) {
+        self = keyed(key, ascending, .compare, nil)
+    }
+
     /// Sorts by a key path's text with a comparator of the app's: in memory only.
     public init(key: String?, ascending: Bool, comparator: @escaping Comparator) {
         self = keyed(key, ascending, .custom, comparator)

@@ -27,6 +27,21 @@ import Testing
         #expect(attribute.attributeValueClassName == name)
     }
 
+    /// Sources write `userInfo?["key"] = value` into what they just made.
+    @Test func userInfoIsThereToBeFilled() throws {
+        let (entity, attribute) = (NSEntityDescription(), NSAttributeDescription())
+        entity.name = "Book"
+        attribute.name = "title"
+        attribute.attributeType = .stringAttributeType
+        let hash = attribute.versionHash
+        attribute.userInfo?["search"] = "great"
+        entity.userInfo?["kind"] = "shelf"
+        entity.properties = [attribute]
+        #expect(entity.userInfo?["kind"] as? String == "shelf")
+        #expect(entity.attributesByName["title"]?.userInfo?["search"] as? String == "great")
+        #expect(attribute.versionHash == hash)
+    }
+
     /// The class goes with the type, and an identifier with the name.
     @Test func whatWasNotSetFollows() throws {
         let attribute = NSAttributeDescription()

@@ -20,6 +20,9 @@ struct AccessorWriter {
     mutating func text() throws -> String {
         lines = []
         for member in files.flatMap(\.members) { try write(member) }
+        let computed = ComputedKeysText(files: files, table: table)
+        if computed.isPublic { imports.notePublicName() }
+        lines += computed.lines
         let head = "// Accessors of @NSManaged members, generated from the sources. Do not edit.\n"
         let names = SharedNames(files: files)
         if names.isPublic { imports.notePublicName() }

@@ -26,6 +26,8 @@ struct DeclarationReader {
         var path: [String] = []
         var defaultAccess = AccessLevel.internal
         var isGeneric = false
+        /// Whether an attribute is before it that may be an actor's.
+        var isMarked = false
         var isTop: Bool { path.isEmpty }
     }
 
@@ -33,7 +35,11 @@ struct DeclarationReader {
     private struct Marks {
         var attributes: [String] = []
         var access: AccessLevel?
+        /// Modifiers that make a property another than that of an object under its name.
+        var isOfTypeOrOverride = false
         var isManaged: Bool { attributes.contains("NSManaged") }
+        /// Whether an attribute is among them that says more than who may use it.
+        var isMarked: Bool { !Set(attributes).isSubset(of: ["available", "objc", "objcMembers"]) }
     }
 
     private mutating func readScope(_ scope: Scope) throws {
@@ -63,6 +69,7 @@ struct DeclarationReader {
         guard Keyword.modifiers.contains(token.text) || isModifierOfClass else { return false }
         guard next.kind == .word || next.isMark("(") || next.isMark("@") else { return false }
         cursor.position += 1
+        if ["static", "class", "override"].contains(token.text) { marks.isOfTypeOrOverride = true }
         guard next.isMark("(") else {
             if let access = AccessLevel(rawValue: token.text) { marks.access = access }
             return true
@@ -85,7 +92,12 @@ struct DeclarationReader {
         case "import" where scope.isTop: try readImport(marks)
         case "typealias":
             cursor.position += 1
-            found.aliases[scope.path + [try cursor.name()]] = cursor.place
+            let name = try cursor.name()
+            let place = cursor.place
+            let start = cursor.position
+            let type = token.isUncertain || !cursor.takes("=") ? nil : try? cursor.type()
+            cursor.position = start
+            found.aliases[scope.path + [name]] = TypeAlias(type: type, place: place)
         case "var", "let": try readVariables(token, marks, scope)
         case "func": try readFunction(token, marks, scope)
         case "case":
@@ -143,7 +155,9 @@ struct DeclarationReader {
         while cursor.takes(".") { path.append(try cursor.name()) }
         let isGeneric = cursor.current?.isMark("<") == true
         let inherited = try readHead()
-        var inner = Scope(path: scope.path + path, isGeneric: scope.isGeneric || isGeneric)
+        var inner = Scope(
+            path: scope.path + path, isGeneric: scope.isGeneric || isGeneric,
+            isMarked: scope.isMarked || marks.isMarked)
         if token.text == "extension" {
             inner.defaultAccess = marks.access ?? .internal
         } else {
@@ -151,7 +165,8 @@ struct DeclarationReader {
             found.types.append(
                 TypeDeclaration(
                     path: inner.path, kind: Self.kind(token.text), access: access,
-                    isGeneric: inner.isGeneric, inherited: inherited, place: place))
+                    isGeneric: inner.isGeneric, inherited: inherited, isMarked: inner.isMarked,
+                    place: place))
         }
         guard token.text != "protocol" else { return try cursor.skipBalanced("{", "}") }
         guard cursor.takes("{") else {
@@ -204,6 +219,7 @@ struct DeclarationReader {
     ) throws {
         cursor.position += 1
         guard marks.isManaged else {
+            noteComputed(token, marks, scope)
             if cursor.current?.isName == true { cursor.position += 1 }
             return
         }
@@ -224,6 +240,29 @@ struct DeclarationReader {
                 .unsupportedMember, "the @NSManaged property “\(name)” has no type; write one",
                 at: place)
         }
+    }
+
+    /// Notes the property at the cursor, which stays, where anybody in the module may read it of
+    /// any object, without waiting and without an error.
+    private mutating func noteComputed(_ token: Token, _ marks: Marks, _ scope: Scope) {
+        let isPlain = !scope.isTop && !scope.isGeneric && !scope.isMarked && !token.isUncertain
+        let access = marks.access ?? scope.defaultAccess
+        guard isPlain, !marks.isMarked, !marks.isOfTypeOrOverride, !access.isOfOneFile else {
+            return
+        }
+        let start = cursor.position
+        defer { cursor.position = start }
+        let place = cursor.place
+        guard let name = try? cursor.name(), cursor.takes(":"), let type = try? cursor.type() else {
+            return
+        }
+        if cursor.takes("{"), cursor.current?.isWord("get") == true,
+            ["async", "throws"].contains(cursor.next()?.text)
+        {
+            return
+        }
+        found.computed.append(
+            ComputedMember(owner: scope.path, name: name, type: type, place: place))
     }
 
     private mutating func readFunction(_ token: Token, _ marks: Marks, _ scope: Scope) throws {

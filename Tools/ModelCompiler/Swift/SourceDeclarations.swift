@@ -4,8 +4,9 @@ struct SourceDeclarations {
     var imports: [Import] = []
     var types: [TypeDeclaration] = []
     /// Names given to other types, with the path that leads to them.
-    var aliases: [[String]: SourcePlace] = [:]
+    var aliases: [[String]: TypeAlias] = [:]
     var members: [ManagedMember] = []
+    var computed: [ComputedMember] = []
     /// The names that both CoreData and Foundation have, as far as the file uses them.
     var sharedNames: Set<String> = []
 
@@ -41,6 +42,15 @@ struct TypeDeclaration {
     var isGeneric: Bool
     /// The types after the colon that are plain names.
     var inherited: [TypeExpression]
+    /// Whether an attribute is before it that may be an actor's.
+    var isMarked = false
+    var place: SourcePlace
+}
+
+/// A name for another type.
+struct TypeAlias {
+    /// What it stands for; nil for what a member cannot be of, as functions and tuples.
+    var type: TypeExpression?
     var place: SourcePlace
 }
 
@@ -62,5 +72,14 @@ struct ManagedMember {
     var name: String
     var kind: Kind
     var access: AccessLevel
+    var place: SourcePlace
+}
+
+/// A property that is not marked with `@NSManaged`: one that a class computes or keeps itself.
+struct ComputedMember {
+    /// The path of the type around it, as it is written.
+    var owner: [String]
+    var name: String
+    var type: TypeExpression
     var place: SourcePlace
 }

@@ -2,7 +2,7 @@
 struct TypeTable {
     let module: String
     private var types: [[String]: [TypeDeclaration]] = [:]
-    private var aliases: [[String]: SourcePlace] = [:]
+    private var aliases: [[String]: TypeAlias] = [:]
 
     init(module: String, files: [SourceDeclarations]) {
         self.module = module
@@ -48,10 +48,14 @@ struct TypeTable {
 
     /// The type that `expression`, written inside `owner`, stands for.
     func resolve(
-        _ expression: TypeExpression, in owner: [String], at place: SourcePlace
+        _ expression: TypeExpression, in owner: [String], at place: SourcePlace, depth: Int = 0
     ) throws -> ResolvedType {
         func inner(_ part: TypeExpression) throws -> ResolvedType {
-            try resolve(part, in: owner, at: place)
+            try resolve(part, in: owner, at: place, depth: depth + 1)
+        }
+        guard depth < 32 else {
+            throw CompilerError(
+                .unsupportedType, "the type \(expression) stands for itself", at: place)
         }
         switch expression {
         case .optional(let wrapped): return .optional(try inner(wrapped))
@@ -60,6 +64,9 @@ struct TypeTable {
             return .bound(.standard("D"), [try inner(key), try inner(value)])
         case .existential(let named): return try inner(named)
         case .named(let components):
+            if let alias = alias(components, in: owner, at: place) {
+                return try resolve(alias.type, in: alias.scope, at: place, depth: depth + 1)
+            }
             let type = try found(components, in: owner, at: place)
             let arguments = try components.flatMap(\.arguments).map(inner)
             guard
@@ -72,6 +79,28 @@ struct TypeTable {
             if type == .standard("q"), let wrapped = arguments.first { return .optional(wrapped) }
             return arguments.isEmpty ? type : .bound(type, arguments)
         }
+    }
+
+    /// What the one name of a type stands for where it is a typealias of the target's, and where
+    /// that is written.
+    private func alias(
+        _ components: [TypeExpression.Component], in owner: [String], at place: SourcePlace
+    ) -> (type: TypeExpression, scope: [String])? {
+        guard components.count == 1, components[0].arguments.isEmpty else { return nil }
+        for scope in scopes(around: owner, seenFrom: place.file) {
+            let path = scope + [components[0].name]
+            if declaration(path, seenFrom: place.file) != nil { return nil }
+            guard let alias = aliases[path] else { continue }
+            return alias.type.map { ($0, scope) }
+        }
+        return nil
+    }
+
+    /// Where a name inside `owner` may be declared, innermost first.
+    private func scopes(around owner: [String], seenFrom file: String) -> [[String]] {
+        var scopes = (0...owner.count).reversed().map { Array(owner.prefix($0)) }
+        scopes.insert(contentsOf: ancestors(of: owner, seenFrom: file), at: 1)
+        return scopes
     }
 
     private func found(
@@ -96,15 +125,13 @@ struct TypeTable {
     private func ownType(
         _ names: [String], in owner: [String], at place: SourcePlace
     ) throws -> ResolvedType? {
-        var scopes = (0...owner.count).reversed().map { Array(owner.prefix($0)) }
-        scopes.insert(contentsOf: ancestors(of: owner, seenFrom: place.file), at: 1)
-        for scope in scopes {
+        for scope in scopes(around: owner, seenFrom: place.file) {
             let first = scope + [names[0]]
             if let alias = aliases[first] {
                 throw CompilerError(
                     .unsupportedType,
-                    "“\(names[0])” is a typealias (\(alias.file), line \(alias.line)); write the"
-                        + " type it stands for", at: place)
+                    "“\(names[0])” is a typealias (\(alias.place.file), line"
+                        + " \(alias.place.line)); write the type it stands for", at: place)
             }
             guard declaration(first, seenFrom: place.file) != nil else { continue }
             guard let type = declaration(scope + names, seenFrom: place.file) else { return nil }
@@ -123,7 +150,7 @@ struct TypeTable {
     }
 
     /// The superclasses within the target, nearest first.
-    private func ancestors(of owner: [String], seenFrom file: String) -> [[String]] {
+    func ancestors(of owner: [String], seenFrom file: String) -> [[String]] {
         var found: [[String]] = []
         var current = owner
         while let type = declaration(current, seenFrom: file),
@@ -137,7 +164,7 @@ struct TypeTable {
         return found
     }
 
-    private func declaration(_ path: [String], seenFrom file: String) -> TypeDeclaration? {
+    func declaration(_ path: [String], seenFrom file: String) -> TypeDeclaration? {
         guard let all = types[path] else { return nil }
         return all.first { $0.access.isOfOneFile && $0.place.file == file }
             ?? all.first { !$0.access.isOfOneFile }

@@ -105,7 +105,7 @@ struct SourcePort: Sendable {
         "SwiftUI": "no views here; keep the model apart from them",
         "UIKit": "no views here; keep the model apart from them",
         "AppKit": "no views here; keep the model apart from them",
-        "CloudKit": "sync with the product Mirror",
+        "CloudKit": "the product Mirror has it; docs/COMPATIBILITY.md says what of it is there",
         "CoreSpotlight": "there is no system search",
     ]
 

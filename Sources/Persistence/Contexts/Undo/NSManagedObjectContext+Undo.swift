@@ -132,6 +132,12 @@ extension NSManagedObject {
         for (slot, members) in change.toManys {
             // Before the change is noted, so that the way forth has the order, too.
             if members.order != nil { load(slot) }
+            var members = members
+            if !toManys[slot].isLoaded {
+                // A new one has left already with its insertion.
+                let added = toManys[slot].added
+                members.added = members.added.filter { !isUnstored($0) || added.contains($0) }
+            }
             changing(layout.toManys[slot].name) { toManys[slot].takeBack(members) }
         }
         for (key, old) in change.transients {

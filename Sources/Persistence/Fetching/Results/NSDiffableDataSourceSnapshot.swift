@@ -11,6 +11,8 @@ public struct NSDiffableDataSourceSnapshot<
     private var sections: [(section: SectionIdentifierType, items: [ItemIdentifierType])] = []
     /// Items that changed and stand where they stood.
     public private(set) var reloadedItemIdentifiers: [ItemIdentifierType] = []
+    /// Items that changed and keep what shows them.
+    public private(set) var reconfiguredItemIdentifiers: [ItemIdentifierType] = []
 
     /// An empty snapshot.
     public init() {}
@@ -76,6 +78,56 @@ public struct NSDiffableDataSourceSnapshot<
         let gone = Set(identifiers)
         for place in sections.indices { sections[place].items.removeAll(where: gone.contains) }
         reloadedItemIdentifiers.removeAll(where: gone.contains)
+        reconfiguredItemIdentifiers.removeAll(where: gone.contains)
+    }
+
+    /// Takes out everything.
+    public mutating func deleteAllItems() { self = Self() }
+
+    /// Puts items before another one. Traps where that is in no section.
+    public mutating func insertItems(
+        _ identifiers: [ItemIdentifierType], beforeItem beforeIdentifier: ItemIdentifierType
+    ) {
+        insert(identifiers, beside: beforeIdentifier, offset: 0)
+    }
+
+    /// Puts items behind another one. Traps where that is in no section.
+    public mutating func insertItems(
+        _ identifiers: [ItemIdentifierType], afterItem afterIdentifier: ItemIdentifierType
+    ) {
+        insert(identifiers, beside: afterIdentifier, offset: 1)
+    }
+
+    /// Moves an item before another one. Traps where that is in no section.
+    public mutating func moveItem(
+        _ identifier: ItemIdentifierType, beforeItem toIdentifier: ItemIdentifierType
+    ) {
+        move(identifier, beside: toIdentifier, offset: 0)
+    }
+
+    /// Moves an item behind another one. Traps where that is in no section.
+    public mutating func moveItem(
+        _ identifier: ItemIdentifierType, afterItem toIdentifier: ItemIdentifierType
+    ) {
+        move(identifier, beside: toIdentifier, offset: 1)
+    }
+
+    private mutating func move(
+        _ item: ItemIdentifierType, beside other: ItemIdentifierType, offset: Int
+    ) {
+        guard item != other else { return }
+        for place in sections.indices { sections[place].items.removeAll { $0 == item } }
+        insert([item], beside: other, offset: offset)
+    }
+
+    private mutating func insert(
+        _ items: [ItemIdentifierType], beside other: ItemIdentifierType, offset: Int
+    ) {
+        for section in sections.indices {
+            guard let place = sections[section].items.firstIndex(of: other) else { continue }
+            return sections[section].items.insert(contentsOf: items, at: place + offset)
+        }
+        preconditionFailure("The item to stand beside is in no section of the snapshot.")
     }
 
     /// Takes sections out, with their items.
@@ -90,6 +142,12 @@ public struct NSDiffableDataSourceSnapshot<
     public mutating func reloadItems(_ identifiers: [ItemIdentifierType]) {
         var known = Set(reloadedItemIdentifiers)
         reloadedItemIdentifiers += identifiers.filter { known.insert($0).inserted }
+    }
+
+    /// Notes items as changed whose views may stay.
+    public mutating func reconfigureItems(_ identifiers: [ItemIdentifierType]) {
+        var known = Set(reconfiguredItemIdentifiers)
+        reconfiguredItemIdentifiers += identifiers.filter { known.insert($0).inserted }
     }
 }
 
@@ -131,6 +189,10 @@ public final class NSDiffableDataSourceSnapshotReference: NSObject {
     public var itemIdentifiers: [Any] { snapshot.itemIdentifiers.map(\.base) }
     /// The object IDs of changed objects that stand where they stood.
     public var reloadedItemIdentifiers: [Any] { snapshot.reloadedItemIdentifiers.map(\.base) }
+    /// The items that a snapshot of the program's own was told to reconfigure.
+    public var reconfiguredItemIdentifiers: [Any] {
+        snapshot.reconfiguredItemIdentifiers.map(\.base)
+    }
     /// How many sections there are.
     public var numberOfSections: Int { snapshot.numberOfSections }
     /// How many items there are.
@@ -148,6 +210,7 @@ extension NSDiffableDataSourceSnapshot: _ObjectiveCBridgeable {
             general.appendItems(itemIdentifiers(inSection: section))
         }
         general.reloadItems(reloadedItemIdentifiers)
+        general.reconfigureItems(reconfiguredItemIdentifiers)
         return NSDiffableDataSourceSnapshotReference(general)
     }
 
@@ -185,6 +248,8 @@ extension NSDiffableDataSourceSnapshot: _ObjectiveCBridgeable {
         }
         typed.reloadItems(
             general.reloadedItemIdentifiers.compactMap { $0.base as? ItemIdentifierType })
+        typed.reconfigureItems(
+            general.reconfiguredItemIdentifiers.compactMap { $0.base as? ItemIdentifierType })
         return typed
     }
 }

@@ -55,6 +55,8 @@ public struct SQLiteFault: Error, Hashable, Sendable, CustomStringConvertible {
     public var wantsRollback: Bool { code == SQLITE_READONLY | (3 << 8) }
     /// There is no file, or it, or the log beside it, may not be opened.
     public var cannotOpen: Bool { primaryCode == SQLITE_CANTOPEN }
+    /// Whether the statement itself is refused, as one that names a table that is not there.
+    public var isOfStatement: Bool { primaryCode == SQLITE_ERROR }
     /// Whether a statement nests deeper than SQLite reads, which it has no code for.
     public var isOfDepth: Bool {
         primaryCode == SQLITE_ERROR

@@ -55,6 +55,12 @@ enum ProgrammingMistake {
                 + "coordinator or container first, or give the key path as a text.")
     }
 
+    static func itemInNoSection(_ item: Any) -> Never {
+        preconditionFailure(
+            "The item \(item) to stand beside is in no section of the snapshot; append items to a "
+                + "section first.")
+    }
+
     static func unfitLiteral(_ type: Any.Type) -> Never {
         preconditionFailure("An array literal cannot make a \(type); make it from an array.")
     }

@@ -127,7 +127,7 @@ public final class SQLiteRowStore: RowStore, KeyKeeping, @unchecked Sendable {
             defer { handed.end() }
             return try body(handed)
         }
-        return try StoreError.mapping(path: open.path) {
+        return try telling {
             if !lock.isHeldHere, let readers, let result = try readers.inTransaction(hand) {
                 return result
             }
@@ -139,7 +139,7 @@ public final class SQLiteRowStore: RowStore, KeyKeeping, @unchecked Sendable {
 
     /// Runs `body`, which reads with as many statements as make one state.
     func reading<Result>(_ body: (StoreReader) throws -> Result) throws -> Result {
-        try StoreError.mapping(path: open.path) {
+        try telling {
             if !lock.isHeldHere, let readers {
                 if !readers.areNeeded, let result = try lock.runIfFree({ try body(open.reading) }) {
                     return result
@@ -147,6 +147,19 @@ public final class SQLiteRowStore: RowStore, KeyKeeping, @unchecked Sendable {
                 if let result = try readers.reading(body) { return result }
             }
             return try lock.run { try body(open.reading) }
+        }
+    }
+
+    /// Runs `body`, which reads. A statement that SQLite does not take may name what was there
+    /// before another program migrated the file: then that is what is thrown.
+    private func telling<Result>(_ body: () throws -> Result) throws -> Result {
+        try StoreError.mapping(path: open.path) {
+            do {
+                return try body()
+            } catch let fault as SQLiteFault where fault.isOfStatement {
+                try lock.run { try open.expectSameModel() }
+                throw fault
+            }
         }
     }
 

@@ -127,7 +127,7 @@ public struct NSDiffableDataSourceSnapshot<
             guard let place = sections[section].items.firstIndex(of: other) else { continue }
             return sections[section].items.insert(contentsOf: items, at: place + offset)
         }
-        preconditionFailure("The item to stand beside is in no section of the snapshot.")
+        ProgrammingMistake.itemInNoSection(other)
     }
 
     /// Takes sections out, with their items.

@@ -32,6 +32,7 @@ import Testing
         "private var x: Int { 1 }", "fileprivate var x: Int { 1 }", "static var x: Int { 1 }",
         "class var x: Int { 1 }", "override var x: String { \"\" }", "var x = 3",
         "var x: Int { get throws { 1 } }", "var x: Int { get async { 1 } }",
+        "@available(*, unavailable) var x: Int { 1 }", "@available(*, deprecated) var x: Int { 1 }",
         "@MainActor var x: Int { 1 }", "@nonobjc var x: Int { 1 }", "var x: some View { 1 }",
         "var x: Mood { .calm }", "var x: (Int, Int) { (1, 2) }", "func x() -> Int { 1 }",
         "func y() { var x: Int = 1 }",
@@ -50,6 +51,8 @@ import Testing
         "@MainActor class Person: NSManagedObject { var x: Int { 1 } }",
         "class Person: NSManagedObject {}\n@MainActor extension Person { var x: Int { 1 } }",
         "private class Person: NSManagedObject { var x: Int { 1 } }",
+        "package class Person: NSManagedObject { var x: Int { 1 } }",
+        "class A: NSManagedObject {}\n@available(*, unavailable) extension A { var x: Int { 1 } }",
         "class Person: Strange { var x: Int { 1 } }", "var x: Int { 1 }",
     ])
     func otherTypesAreNot(source: String) throws {

@@ -47,13 +47,15 @@ struct ComputedKeysText {
     }
 
     /// The class right below `NSManagedObject`; nil where the class is not of managed objects, one
-    /// of the classes is of an actor or seen by its file alone, or a part of the hierarchy is in
-    /// another module, which may conform already.
+    /// of the classes is of an actor, out of use or seen by its file alone, or a part of the
+    /// hierarchy is in another module, which may conform already. Nil too where the package sees
+    /// it: how the sources import what it conforms to would have to be known.
     private func root(of owner: [String]) -> [String]? {
         let line = [owner] + table.ancestors(of: owner, seenFrom: "")
         let types = line.compactMap { table.declaration($0, seenFrom: "") }
         guard types.count == line.count, let last = types.last,
             types.allSatisfy({ $0.kind == .reference && !$0.isGeneric && !$0.isMarked }),
+            last.access != .package,
             case .named(let components)? = last.inherited.first,
             components.last?.name == "NSManagedObject"
         else { return nil }

@@ -26,7 +26,7 @@ struct DeclarationReader {
         var path: [String] = []
         var defaultAccess = AccessLevel.internal
         var isGeneric = false
-        /// Whether an attribute is before it that may be an actor's.
+        /// Whether an attribute is before it that may be an actor's, or takes it out of use.
         var isMarked = false
         var isTop: Bool { path.isEmpty }
     }
@@ -38,8 +38,8 @@ struct DeclarationReader {
         /// Modifiers that make a property another than that of an object under its name.
         var isOfTypeOrOverride = false
         var isManaged: Bool { attributes.contains("NSManaged") }
-        /// Whether an attribute is among them that says more than who may use it.
-        var isMarked: Bool { !Set(attributes).isSubset(of: ["available", "objc", "objcMembers"]) }
+        /// Whether an attribute is among them that says more than what Objective-C sees.
+        var isMarked: Bool { !Set(attributes).isSubset(of: ["objc", "objcMembers"]) }
     }
 
     private mutating func readScope(_ scope: Scope) throws {

@@ -42,7 +42,7 @@ struct TypeDeclaration {
     var isGeneric: Bool
     /// The types after the colon that are plain names.
     var inherited: [TypeExpression]
-    /// Whether an attribute is before it that may be an actor's.
+    /// Whether an attribute is before it that may be an actor's, or takes it out of use.
     var isMarked = false
     var place: SourcePlace
 }

@@ -13,8 +13,8 @@ struct FeedReading {
     /// nil: records of all types.
     var types: [String]?
 
-    /// The change before all that it gives.
-    var start: Int64 { isNewestFirst ? through : after }
+    /// Where it stands in its order before it gives anything.
+    var start: Int64 { isNewestFirst ? through + 1 : after }
     var order: String { isNewestFirst ? "change DESC" : "change" }
 
     /// What is left behind `change`.

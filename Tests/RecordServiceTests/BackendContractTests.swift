@@ -328,4 +328,36 @@ import Testing
         }
         #expect(Set(names).count == 24 && names.count == 24)
     }
+
+    /// New names, and those of records that are there, are large or were deleted, in one request.
+    @Test(arguments: StoragePlace.present)
+    func namesOfAllKindsAreWrittenTogether(place: StoragePlace) throws {
+        let shared = try Shared(place)
+        defer { shared.remove() }
+        let fixture = try shared.service(1)
+        let text = String(repeating: "x", count: 100_000)
+        let former = try ["small", "big", "gone"].map { name in
+            try fixture.save(.note(name, name == "big" ? text : "before"))
+        }
+        var grave = former[2]
+        grave.recordChangeTag = try fixture.save(grave, .forceDelete).recordChangeTag
+        let operations: [(RecordOperation.Kind, Record)] = [
+            (.create, .note("new", "after")), (.update, former[0]), (.forceDelete, .note("never")),
+            (.update, former[1]), (.forceUpdate, grave), (.create, .note("newer", text)),
+        ]
+        let results = try fixture.modify(
+            operations.map { kind, record in
+                var record = record
+                if kind != .forceDelete { record.fields["title"] = .string("after") }
+                return RecordOperation(kind, record)
+            })
+        #expect(results.compactMap(\.error).isEmpty)
+        let page = try fixture.changes(since: nil)
+        #expect(page.records.map(\.recordName) == operations.map(\.1.recordName))
+        for record in page.records {
+            #expect(record.deleted == (record.recordName == "never"))
+            #expect(record.deleted || record.fields["title"] == .string("after"))
+        }
+        #expect(page.records[1].created?.timestamp == former[0].created?.timestamp)
+    }
 }

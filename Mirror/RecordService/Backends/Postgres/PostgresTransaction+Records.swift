@@ -33,8 +33,7 @@ extension PostgresTransaction {
 
     /// Reads the records in one trip; each is given once, by `record(named:in:)`.
     func expect(records names: [String], in zone: Int64) throws {
-        ahead = Dictionary(names.map { (ExactName($0), nil) }) { first, _ in first }
-        zoneAhead = zone
+        var expected = ExpectedRecords(names, in: zone)
         let short = """
             name, type, change, deleted, created_at, created_by, created_on, modified_at,
             modified_by, modified_on,
@@ -50,19 +49,17 @@ extension PostgresTransaction {
                 WHERE zone = $1 AND name = wanted_name LIMIT 1) AS found
             """, [.integer(zone), .names(names)])
         for row in found {
-            let name = ExactName(row.text(at: 0))
             if row.isNull(at: 10) {
-                ahead[name] = nil
+                expected.noteUnread(row.text(at: 0))
             } else {
-                ahead[name] = .some(Self.record(row))
+                expected.note(Self.record(row))
             }
         }
+        self.expected = expected
     }
 
     func record(named name: String, in zone: Int64) throws -> RecordRow? {
-        if zone == zoneAhead, let known = ahead.removeValue(forKey: ExactName(name)) {
-            return known
-        }
+        if let known = expected.take(name, in: zone) { return known }
         do {
             return try first(
                 "SELECT \(Self.columns) FROM records WHERE zone = $1 AND name = $2",
@@ -76,24 +73,65 @@ extension PostgresTransaction {
 
     /// Of rows of one name the last counts.
     func save(_ records: [RecordRow], in zone: Int64) throws {
-        ahead = [:]
+        let known = expected
+        expected = ExpectedRecords()
         var last: [ExactName: Int64] = [:]
         for record in records { last[ExactName(record.name)] = record.change }
+        var (new, others): ([RecordRow], [RecordRow]) = ([], [])
+        var stamp: RecordStamp?
+        for row in records where last[ExactName(row.name)] == row.change {
+            guard known.lacks(row.name, in: zone), row.created == stamp ?? row.created,
+                row.modified == row.created
+            else {
+                others.append(row)
+                continue
+            }
+            stamp = row.created
+            new.append(row)
+        }
+        if let stamp { try inGroups(new) { try insert($0, by: stamp, in: zone) } }
+        try inGroups(others) { try write($0, in: zone) }
+    }
+
+    private func inGroups(_ rows: [RecordRow], _ body: ([RecordRow]) throws -> Void) rethrows {
         var group: [RecordRow] = []
         var bytes = 0
-        for record in records where last[ExactName(record.name)] == record.change {
-            group.append(record)
-            bytes += record.fields.count
+        for row in rows {
+            group.append(row)
+            bytes += row.fields.count
             guard bytes >= Self.groupBytesMax || group.count >= Self.groupRowsMax else { continue }
-            try send(group, in: zone)
+            try body(group)
             group = []
             bytes = 0
         }
-        if !group.isEmpty { try send(group, in: zone) }
+        if !group.isEmpty { try body(group) }
     }
 
-    private func send(_ records: [RecordRow], in zone: Int64) throws {
-        func bytes(_ text: String?) -> Data? { text.map { Data($0.utf8) } }
+    /// Rows of which the zone has none, all made by one request: looking for those that are in
+    /// their way, and saying the same of each, would take twice as long.
+    private func insert(_ rows: [RecordRow], by stamp: RecordStamp, in zone: Int64) throws {
+        try connection.send(
+            """
+            INSERT INTO records(zone, \(Self.columns))
+            SELECT $1, r.name, r.type, r.change, r.deleted <> 0, $2::bigint, $3::bytea, $4::bytea,
+                $2, $3, $4, r.fields, r.write_ids, r.replays
+            FROM unnest(
+                $5::bytea[], $6::bytea[], $7::bigint[], $8::bigint[], $9::bytea[], $10::bytea[],
+                $11::bytea[])
+                AS r(name, type, change, deleted, fields, write_ids, replays)
+            """,
+            [
+                .integer(zone), .integer(stamp.timestamp),
+                PostgresValue(nameOf: stamp.userRecordName), PostgresValue(nameOf: stamp.deviceID),
+                .names(rows.map(\.name)), .names(rows.map(\.type)),
+                .integers(rows.map(\.change)), .integers(rows.map { $0.isDeleted ? 1 : 0 }),
+                .byteStrings(rows.map(\.fields)),
+                .byteStrings(rows.map { Self.bytes(RowOrigins.text($0.writeIDs)) }),
+                .byteStrings(rows.map { Self.bytes(RowOrigins.text($0.replays)) }),
+            ])
+    }
+
+    private func write(_ records: [RecordRow], in zone: Int64) throws {
         try connection.send(
             """
             INSERT INTO records(zone, \(Self.columns))
@@ -116,14 +154,16 @@ extension PostgresTransaction {
                 .integer(zone), .names(records.map(\.name)), .names(records.map(\.type)),
                 .integers(records.map(\.change)), .integers(records.map { $0.isDeleted ? 1 : 0 }),
                 .integers(records.map(\.created.timestamp)),
-                .byteStrings(records.map { bytes($0.created.userRecordName) }),
-                .byteStrings(records.map { bytes($0.created.deviceID) }),
+                .byteStrings(records.map { Self.bytes($0.created.userRecordName) }),
+                .byteStrings(records.map { Self.bytes($0.created.deviceID) }),
                 .integers(records.map(\.modified.timestamp)),
-                .byteStrings(records.map { bytes($0.modified.userRecordName) }),
-                .byteStrings(records.map { bytes($0.modified.deviceID) }),
+                .byteStrings(records.map { Self.bytes($0.modified.userRecordName) }),
+                .byteStrings(records.map { Self.bytes($0.modified.deviceID) }),
                 .byteStrings(records.map(\.fields)),
-                .byteStrings(records.map { bytes(RowOrigins.text($0.writeIDs)) }),
-                .byteStrings(records.map { bytes(RowOrigins.text($0.replays)) }),
+                .byteStrings(records.map { Self.bytes(RowOrigins.text($0.writeIDs)) }),
+                .byteStrings(records.map { Self.bytes(RowOrigins.text($0.replays)) }),
             ])
     }
+
+    private static func bytes(_ text: String?) -> Data? { text.map { Data($0.utf8) } }
 }

@@ -11,10 +11,7 @@ final class PostgresTransaction: BackendTransaction {
     let isWriting: Bool
     /// Whether records wait to be removed since this transaction.
     var hasDoomedRecords = false
-    /// Records that were read before they were asked for; nil where there is none.
-    var ahead: [ExactName: RecordRow?] = [:]
-    /// The zone that `ahead` is about.
-    var zoneAhead: Int64?
+    var expected = ExpectedRecords()
     var holdsAssets = false
 
     /// Without a memory it is a transaction that only reads.

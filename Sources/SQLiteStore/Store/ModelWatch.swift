@@ -11,7 +11,8 @@ final class ModelWatch {
     let path: String
     private let numbers: [String: Int32]
     private let hashes: [String: Data]
-    private let identifier: String
+    /// The store's, as it was opened.
+    let identifier: String
     /// SQLite's count of commits by others, up to which nothing had changed.
     private var seenVersion: Int64
 
@@ -40,12 +41,14 @@ final class ModelWatch {
                     + "opened here; close the store, and open it with that version.",
                 fields: ["path": path])
         }
-        guard metadata.identifier == identifier else {
-            throw StoreError(
-                .cannotOpen,
-                "Another store was put in the place of the one that was opened here; close the "
-                    + "store, and open what is there now.", fields: ["path": path])
-        }
+        guard metadata.identifier == identifier else { throw Self.replaced(path) }
         seenVersion = version
+    }
+
+    static func replaced(_ path: String) -> StoreError {
+        StoreError(
+            .cannotOpen,
+            "Another store was put in the place of the one that was opened here; close the "
+                + "store, and open what is there now.", fields: ["path": path])
     }
 }

@@ -41,7 +41,8 @@ final class OpenStore {
         self.keys = keys
         let files = file.url.map { ExternalFiles(store: $0) }
         reading = try StoreReader(
-            connection, schema: schema, files: files, keys: keys, platform: platform)
+            connection, of: model.identifier, schema: schema, files: files, keys: keys,
+            platform: platform)
         external = files.map {
             ExternalWrites(
                 files: $0, connection: connection, platform: platform,

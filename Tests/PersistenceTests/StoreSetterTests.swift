@@ -98,6 +98,35 @@ import Testing
         #expect(other.persistentStoreCoordinator?.url(for: file) == place("file"))
     }
 
+    /// Edits of its objects would have been written to the other's under the same keys, and an XML
+    /// file written over.
+    @Test(arguments: [StoreKind.sqlite, .xml, .binary])
+    func aStoreIsNotGivenThePlaceOfAnother(_ kind: StoreKind) throws {
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let (store, context) = try opened(kind, place("first"))
+        try insert("one", context)
+        let (other, there) = try opened(kind, place("other"))
+        try insert("two", there)
+        try other.persistentStoreCoordinator?.remove(other)
+        let coordinator = try #require(context.persistentStoreCoordinator)
+        #expect(!coordinator.setURL(place("other"), for: store))
+        let note = place("note")
+        try Data("mine".utf8).write(to: note)
+        #expect(!coordinator.setURL(note, for: store))
+        let request = NSFetchRequest<NSManagedObject>(entityName: "Box")
+        try context.fetch(request).first?.setValue("edited", forKey: "label")
+        try context.save()
+        let labels = try opened(kind, place("other")).1.fetch(request).map {
+            $0.value(forKey: "label") as? String
+        }
+        #expect(labels == ["two"])
+        #expect(try Data(contentsOf: note) == Data("mine".utf8))
+        // It can be given the place of a copy.
+        try coordinator.replacePersistentStore(
+            at: place("copy"), withPersistentStoreFrom: place("first"), ofType: kind.type)
+        #expect(coordinator.setURL(place("copy"), for: store))
+    }
+
     @Test func theIdentifierOfAFileStays() throws {
         defer { try? FileManager.default.removeItem(at: folder) }
         let (store, context) = try opened(.sqlite, place("store"))

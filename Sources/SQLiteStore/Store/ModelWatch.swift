@@ -13,12 +13,15 @@ final class ModelWatch {
     private let hashes: [String: Data]
     /// The store's, as it was opened.
     let identifier: String
+    /// Nil for a store without a file.
+    private let place: FilePlace?
     /// SQLite's count of commits by others, up to which nothing had changed.
     private var seenVersion: Int64
 
-    init(_ connection: Connection, path: String) throws {
+    init(_ connection: Connection, path: String, place: FilePlace?) throws {
         self.connection = connection
         self.path = path
+        self.place = place
         seenVersion = try connection.commitsOfOthers()
         numbers = try BookkeepingTables.numbers(in: connection)
         let metadata = try StoreMetadata(reading: connection, path: path)
@@ -27,9 +30,10 @@ final class ModelWatch {
     }
 
     /// Throws `StoreError` `.modelMismatch` where the file is another model's by now, `.cannotOpen`
-    /// where it is another store. Cost: a look at a number; where others wrote meanwhile, reads the
-    /// metadata and the entities' numbers.
+    /// where it is another store, or not there any more. Cost: a look at a number and two into the
+    /// folder; where others wrote meanwhile, reads the metadata and the entities' numbers.
     func check() throws {
+        try place?.check()
         let version = try connection.commitsOfOthers()
         guard version != seenVersion else { return }
         let metadata = try StoreMetadata(reading: connection, path: path)

@@ -257,6 +257,15 @@ public final class Connection {
     /// Whether nothing can be written, because of how the file was opened or of its permissions.
     public var isReadOnly: Bool { sqlite3_db_readonly(handle, "main") == 1 }
 
+    /// A number that changes whenever this connection sees commits, its own and those of others, as
+    /// of its last read. Cost: none of SQLite's.
+    /// <https://www.sqlite.org/c3ref/c_fcntl_begin_atomic_write.html#sqlitefcntldataversion>
+    public var seenState: UInt32 {
+        var state: UInt32 = 0
+        sqlite3_file_control(handle, "main", SQLITE_FCNTL_DATA_VERSION, &state)
+        return state
+    }
+
     /// The rowid of this connection's newest row in any table; 0 before the first.
     public var lastInsertedRowID: Int64 { sqlite3_last_insert_rowid(handle) }
     /// Rows changed by the last statement.

@@ -103,6 +103,36 @@ struct CompositeMigrationTests {
         }
     }
 
+    /// Several versions have the store's hashes: the values go on from the one that it was used
+    /// with last, whatever the next one says of former names.
+    @Test(arguments: [StoreKind.sqlite, .xml, .binary], [nil, "home", "house"] as [String?])
+    func aRenamedCompositeGoesOnWithTheVersionAfter(_ kind: StoreKind, _ former: String?) throws {
+        let place = [number("lat", .doubleAttributeType), text("map")]
+        func renamed(_ former: String?, _ more: [NSPropertyDescription]) -> NSManagedObjectModel {
+            let inner = Self.composite("place", from: former.map { _ in "geo" }, place)
+            return Self.model(
+                Self.composite("house", from: former, [text("town"), number("zip"), inner]), more)
+        }
+        for isSaved in [true, false] {
+            let bench = try Self.filled(kind)
+            let second = renamed("home", [])
+            try bench.open(second, at: isSaved ? nil : bench.folder.appendingPathComponent("x")) {
+                guard isSaved else { return }
+                try $0.one("Person", "none").setValue(["zip": 9] as [String: Any], forKey: "house")
+                try $0.save()
+            }
+            try bench.open(renamed(former, [number("age")])) { context in
+                let whole = try context.one("Person", "whole")
+                #expect(whole.value(forKeyPath: "house.town") as? String == "Ulm")
+                #expect(whole.value(forKeyPath: "house.place.lat") as? Double == 1.5)
+                let part = try context.one("Person", "part").value(forKeyPath: "house.zip")
+                #expect(part as? Int == 8)
+                let none = try context.one("Person", "none").value(forKeyPath: "house.zip")
+                #expect(none as? Int == (isSaved ? 9 : nil))
+            }
+        }
+    }
+
     /// As an attribute of another type is: a text would have become the number 0.
     @Test(arguments: [StoreKind.sqlite, .xml])
     func anElementOfAnotherTypeIsRefused(_ kind: StoreKind) throws {

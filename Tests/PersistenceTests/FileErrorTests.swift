@@ -98,4 +98,44 @@ import Testing
             }
         }
     }
+
+    /// A copy can be made of what lies where nothing can be written, and none put there.
+    @Test(arguments: files)
+    func aFolderThatMayNotBeWrittenCanBeCopiedFrom(_ kind: StoreKind) async throws {
+        let folder = try Folder()
+        let closed = folder.url.appendingPathComponent("closed")
+        try FileManager.default.createDirectory(at: closed, withIntermediateDirectories: true)
+        let url = closed.appendingPathComponent("x")
+        let coordinator = NSPersistentStoreCoordinator(managedObjectModel: TestModel.make())
+        let store = try coordinator.addPersistentStore(
+            ofType: kind.type, configurationName: nil, at: url)
+        try coordinator.remove(store)
+        chmod(url.path, 0o666)
+        chmod(closed.path, 0o555)
+        chmod(folder.url.path, 0o777)
+        defer { chmod(closed.path, 0o755) }
+        await #expect(processExitsWith: .success) {
+            [path = url.path as String, type = kind.type as String] in
+            if geteuid() == 0 { guard setuid(65534) == 0 else { exit(3) } }
+            let store = URL(fileURLWithPath: path)
+            let copy = store.deletingLastPathComponent().deletingLastPathComponent()
+                .appendingPathComponent("copy")
+            let coordinator = NSPersistentStoreCoordinator(managedObjectModel: TestModel.make())
+            try coordinator.replacePersistentStore(
+                at: copy, withPersistentStoreFrom: store, ofType: type)
+            try coordinator.addPersistentStore(
+                ofType: type, configurationName: nil, at: copy)
+            do {
+                try coordinator.replacePersistentStore(
+                    at: store.appendingPathExtension("new"), withPersistentStoreFrom: store,
+                    ofType: type)
+                exit(4)
+            } catch {
+                let codes = [NSPersistentStoreSaveError, NSPersistentStoreOpenError]
+                let error = error as NSError
+                guard codes.contains(error.code), error.localizedDescription.contains("access")
+                else { exit(5) }
+            }
+        }
+    }
 }

@@ -68,4 +68,79 @@ import Testing
         }
         #expect(try labels(place, kind) == ["new", "newer"])
     }
+
+    enum Read: CaseIterable { case fetch, count, dictionary, object, fault, refresh }
+
+    /// What stands there now are other objects: they are not shown as those that were opened.
+    @Test(arguments: Read.allCases, [false, true])
+    func whatIsThereNowIsNotReadAsWhatWas(_ read: Read, hasWritten: Bool) throws {
+        let folder = FileManager.default.temporaryDirectory
+            .appendingPathComponent("ReplacedStoreTests-\(UUID().uuidString)")
+        defer { try? FileManager.default.removeItem(at: folder) }
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        let place = folder.appendingPathComponent("place")
+        let other = folder.appendingPathComponent("other")
+        try fill(place, .sqlite, ["old"])
+        try fill(other, .sqlite, ["new", "newer"])
+        let context = try context(place, .sqlite)
+        let request = NSFetchRequest<NSManagedObject>(entityName: "Box")
+        let old = try #require(try context.fetch(request).first)
+        if hasWritten {
+            old.setValue("older", forKey: "label")
+            try context.save()
+        }
+        context.refresh(old, mergeChanges: false)
+        try NSPersistentStoreCoordinator(managedObjectModel: model).replacePersistentStore(
+            at: place, withPersistentStoreFrom: other, ofType: NSSQLiteStoreType)
+        let error = #expect(throws: NSError.self) {
+            switch read {
+            case .fetch: _ = try context.fetch(request)
+            case .count: _ = try context.count(for: request)
+            case .dictionary:
+                let values = NSFetchRequest<NSDictionary>(entityName: "Box")
+                values.resultType = .dictionaryResultType
+                _ = try context.fetch(values)
+            case .object: _ = try context.existingObject(with: old.objectID)
+            case .fault:
+                #expect(old.value(forKey: "label") as? String != "new")
+                try context.save()
+                _ = try context.existingObject(with: old.objectID)
+            case .refresh:
+                context.reset()
+                _ = try context.existingObject(with: old.objectID)
+            }
+        }
+        #expect(error?.code == NSPersistentStoreOpenError)
+        #expect(error?.localizedDescription.contains("open what is there now") == true)
+        // Opened anew it shows what is there.
+        let coordinator = try #require(context.persistentStoreCoordinator)
+        let store = try #require(coordinator.persistentStores.first)
+        try coordinator.remove(store)
+        context.reset()
+        try coordinator.addPersistentStore(
+            ofType: NSSQLiteStoreType, configurationName: nil, at: place)
+        #expect(try context.count(for: request) == 2)
+    }
+
+    /// A context that reads from a state of before goes on with it.
+    @Test func aPinnedContextGoesOnWithWhatItHad() throws {
+        let folder = FileManager.default.temporaryDirectory
+            .appendingPathComponent("ReplacedStoreTests-\(UUID().uuidString)")
+        defer { try? FileManager.default.removeItem(at: folder) }
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        let place = folder.appendingPathComponent("place")
+        let other = folder.appendingPathComponent("other")
+        try fill(place, .sqlite, ["old"])
+        try fill(other, .sqlite, ["new", "newer"])
+        let context = try context(place, .sqlite)
+        try context.setQueryGenerationFrom(.current)
+        let request = NSFetchRequest<NSManagedObject>(entityName: "Box")
+        #expect(try context.count(for: request) == 1)
+        try NSPersistentStoreCoordinator(managedObjectModel: model).replacePersistentStore(
+            at: place, withPersistentStoreFrom: other, ofType: NSSQLiteStoreType)
+        let old = try #require(try context.fetch(request).first)
+        #expect(old.value(forKey: "label") as? String == "old")
+        try context.setQueryGenerationFrom(nil)
+        #expect(throws: (any Error).self) { try context.count(for: request) }
+    }
 }

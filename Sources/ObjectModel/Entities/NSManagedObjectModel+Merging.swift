@@ -43,12 +43,15 @@ extension NSManagedObjectModel {
     public class func mergedModel(
         from bundles: [Bundle]?, forStoreMetadata metadata: [String: Any]
     ) -> NSManagedObjectModel? {
-        let files = modelFiles(in: bundles)
-        let models = files.flatMap { file in
+        NSManagedObjectModel(byMerging: versions(in: bundles), forStoreMetadata: metadata)
+    }
+
+    /// The models among the resources of `bundles` (nil: the main bundle), all versions of each.
+    package class func versions(in bundles: [Bundle]?) -> [NSManagedObjectModel] {
+        modelFiles(in: bundles).flatMap { file in
             (try? ModelFile.versions(in: file))?.compactMap { try? load(from: file, version: $0) }
                 ?? []
         }
-        return NSManagedObjectModel(byMerging: models, forStoreMetadata: metadata)
     }
 
     private func adopt(_ merge: ModelMerge, of models: [NSManagedObjectModel]) {

@@ -17,17 +17,15 @@ enum ModelSearch {
         return nil
     }
 
-    /// The model, of all versions in those places, that a store with this metadata was made with;
-    /// nil where one of the store's entities is in none.
-    static func model(forStoreMetadata metadata: [String: Any]) -> NSManagedObjectModel? {
+    /// The models in those places, all versions of each.
+    static var versions: [NSManagedObjectModel] {
         let files = Set(
             folders.flatMap { folder in
                 ((try? FileManager.default.contentsOfDirectory(
                     at: folder, includingPropertiesForKeys: nil)) ?? [])
                     .filter { kinds.contains($0.pathExtension) }
             })
-        let models = files.sorted { $0.path < $1.path }.flatMap(versions)
-        return NSManagedObjectModel(byMerging: models, forStoreMetadata: metadata)
+        return files.sorted { $0.path < $1.path }.flatMap(versions)
     }
 
     /// Whether a bundle of several versions in those places has the model: then the program knows

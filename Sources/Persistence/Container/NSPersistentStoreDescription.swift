@@ -51,7 +51,7 @@ open class NSPersistentStoreDescription: NSObject, NSCopying {
     /// How long to wait for a busy store, in seconds. Where it is not set, 240 is answered, as
     /// Apple does, and the store waits 10.
     open var timeout: TimeInterval {
-        get { (options[NSPersistentStoreTimeoutOption] as? NSNumber)?.doubleValue ?? 240 }
+        get { OptionValues.seconds(options[NSPersistentStoreTimeoutOption]) ?? 240 }
         set { options[NSPersistentStoreTimeoutOption] = NSNumber(value: newValue) }
     }
 
@@ -69,7 +69,7 @@ open class NSPersistentStoreDescription: NSObject, NSCopying {
         options[NSSQLitePragmasOption] = NSDictionary(dictionary: pragmas)
     }
 
-    private func flag(_ key: String) -> Bool { (options[key] as? NSNumber)?.boolValue ?? false }
+    private func flag(_ key: String) -> Bool { OptionValues.flag(options[key]) ?? false }
 
     open func copy(with zone: NSZone? = nil) -> Any {
         let copy = Self()

@@ -165,12 +165,15 @@ extension NSPersistentStoreCoordinator {
     /// Gives an open store another place. Query generations of a SQLite store end.
     ///
     /// An XML or binary store is written there by its next save. A SQLite store must exist there
-    /// already; it is opened in place of the former. False where that failed.
+    /// already; it is opened in place of the former. False where that failed, and where another
+    /// store or file stands there: it would be written over, or its objects taken for this one's.
     @discardableResult
     public final func setURL(_ url: URL, for store: NSPersistentStore) -> Bool {
         guard store.persistentStoreCoordinator === self else { return false }
         if store.filePath != nil {
-            guard url.isFileURL, !url.isNullDevice, StoreFileType.isPlace(url) else { return false }
+            guard url.isFileURL, !url.isNullDevice, StoreFileType.isPlace(url),
+                isOpen(url, to: store)
+            else { return false }
         }
         switch store.rowStore {
         case let rows as XMLRowStore:
@@ -183,12 +186,22 @@ extension NSPersistentStoreCoordinator {
             var parameters = store.parameters
             parameters.url = url
             guard FileManager.default.fileExists(atPath: url.path),
-                let rows = try? StoreRegistry.factory(for: parameters.type)(parameters)
+                let rows = try? StoreRegistry.factory(for: parameters.type)(parameters),
+                rows.identifier == store.identifier
             else { return false }
             store.move(to: url, rows)
         default: store.move(to: url, nil)
         }
         watch(store)
         return true
+    }
+
+    /// Whether nothing is at a place, or the store itself, moved there or copied. What the place of
+    /// a program's own store means only the program knows.
+    private func isOpen(_ url: URL, to store: NSPersistentStore) -> Bool {
+        let own = [NSSQLiteStoreType, NSXMLStoreType, NSBinaryStoreType]
+        guard own.contains(store.type), FileKind(at: url.path) != .nothing else { return true }
+        let metadata = try? StoreFileType(store.type).metadata(at: url)
+        return metadata?[NSStoreUUIDKey] as? String == store.identifier
     }
 }

@@ -37,6 +37,7 @@ extension NSPersistentStoreCoordinator {
         parameters.configuration = store.parameters.configuration
         parameters.url = storeURL
         parameters.options = options
+        try parameters.check()
         try checkIsFree(parameters)
         do {
             var copying = parameters

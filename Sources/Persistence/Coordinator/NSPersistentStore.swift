@@ -14,6 +14,8 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {
     private struct Place: Sendable {
         var rows: any RowStore
         var url: URL?
+        /// Asked for since it was opened.
+        var isSetReadOnly = false
     }
 
     private let place: Lock<Place>
@@ -26,11 +28,21 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {
     final var parameters: StoreParameters
     /// The coordinator that has the store open; nil once it was removed.
     public internal(set) weak var persistentStoreCoordinator: NSPersistentStoreCoordinator?
-    /// Where the store is; nil or `/dev/null` for one in memory.
-    public internal(set) var url: URL? {
+    /// Where the store is; nil or `/dev/null` for one in memory. Setting it is `setURL(_:for:)` of
+    /// the store's coordinator, which tells whether it was done; a program's own store takes it.
+    public var url: URL? {
         get { place.withLock { $0.url } }
-        set { place.withLock { $0.url = newValue } }
+        set {
+            guard let newValue, filePath != nil, let coordinator = persistentStoreCoordinator else {
+                return note(url: newValue)
+            }
+            if !coordinator.setURL(newValue, for: self) {
+                MissingValueNotice.write("The store stays where it is: \(newValue) is no place.")
+            }
+        }
     }
+
+    func note(url: URL?) { place.withLock { $0.url = url } }
     /// Tells what others write to the file; nil where nobody asked for it.
     private let watching = Lock<(any FileWatch)?>(nil)
     /// What the IDs of the store's rows know it by: they go over with it to a store that takes this
@@ -101,14 +113,28 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {
     public final var options: [AnyHashable: Any]? { parameters.options }
     /// Whether nothing can be saved: asked for by `NSReadOnlyPersistentStoreOption`; or, as with
     /// Apple, `NSPersistentHistoryTrackingKey` is false and the file has a history. Saves of its
-    /// objects throw 134030.
+    /// objects throw 134030. With true nothing is saved from now on; false takes that back, and
+    /// makes nothing writable that was opened otherwise.
     public final var isReadOnly: Bool {
-        parameters.isReadOnly || rowStore.isClosedToWriting
+        get {
+            parameters.isReadOnly || rowStore.isClosedToWriting
+                || place.withLock { $0.isSetReadOnly }
+        }
+        set { place.withLock { $0.isSetReadOnly = newValue } }
     }
 
-    /// The store's UUID, which is part of its objects' URIs. Never nil.
+    /// The store's UUID, which is part of its objects' URIs. Never nil. Only a program's own store
+    /// can be given another; for others that is told on standard error.
     // swift-format-ignore: NeverUseImplicitlyUnwrappedOptionals
-    open var identifier: String! { rowStore.identifier }
+    open var identifier: String! {
+        get { rowStore.identifier }
+        set {
+            guard newValue != identifier else { return }
+            MissingValueNotice.write(
+                "The store keeps its identifier, by which its objects are found; a copy made with "
+                    + "migratePersistentStore has one of its own.")
+        }
+    }
 
     /// The metadata kept in the store, numbers as `NSNumber`. Setting an app's own keys takes
     /// effect at once; what no property list can hold is left out, and told on standard error.
@@ -215,7 +241,7 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {
     /// imports always are.
     final var announcesChanges: Bool {
         let key = NSPersistentStoreRemoteChangeNotificationPostOptionKey
-        return (options?[key] as? NSNumber)?.boolValue ?? false
+        return parameters.flag(key) ?? false
     }
 
     /// The store's layout of an entity; nil when the store's configuration does not have it.

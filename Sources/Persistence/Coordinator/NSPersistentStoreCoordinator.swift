@@ -82,7 +82,7 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
     ///
     /// Throws 134000 for an unknown type, 134010 for a file of another type, 134060 for an unknown
     /// configuration, 134080 where there is no store to open, 134081 for one that is open here
-    /// already, 134090 for a lock; of Foundation's codes 259 for a file that is damaged or no store
+    /// already, and for a copy of such a one, 134090 for a lock; of Foundation's codes 259 for a file that is damaged or no store
     /// (`NSSQLiteErrorDomain` in `userInfo` is SQLite's code), 257 where it may not be read, 256
     /// where SQLite cannot open it. Cost: O(entities and properties) for SQLite, whatever the
     /// file's size; other files are read whole. A migration is O(rows) unless it only adds columns.
@@ -149,11 +149,30 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
         } catch {
             throw PersistenceErrors.bridged(PersistenceErrors.translate(error))
         }
-        state.withLock { $0.stores.append(store) }
+        try append(store)
         store.didAdd(to: self)
         watch(store)
         postStoresChanged([NSAddedPersistentStoresKey: [store]])
         return store
+    }
+
+    /// URIs name a store by its identifier: objects of two with one would be taken for each other.
+    private func append(_ store: NSPersistentStore) throws {
+        let identifier = store.identifier ?? ""
+        var isIn = false
+        // Programs' stores are asked outside of the lock.
+        while !isIn {
+            let known = persistentStores
+            let twin = known.first {
+                $0.identifier.caseInsensitiveCompare(identifier) == .orderedSame
+            }
+            if let twin { throw PersistenceErrors.twin(store, of: twin) }
+            isIn = state.withLock { state in
+                guard state.stores.elementsEqual(known, by: ===) else { return false }
+                state.stores.append(store)
+                return true
+            }
+        }
     }
 
     /// One store cannot be there twice: its objects would have two IDs.
@@ -192,7 +211,7 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
             options: parameters.options)
         store.parameters = parameters
         try store.openRows(platform: platform)
-        if isNowhere { store.url = nil }
+        if isNowhere { store.note(url: nil) }
         return store
     }
 

@@ -95,6 +95,15 @@ enum PersistenceErrors {
             ["entity": entity])
     }
 
+    static func twin(_ store: NSPersistentStore, of other: NSPersistentStore) -> NSError {
+        make(
+            NSPersistentStoreOpenError + 1,
+            "Can't add the same store twice: the store at \(other.url?.path ?? "no path") has the "
+                + "same identifier. Give a copy one of its own: open it in another coordinator, "
+                + "and move it with migratePersistentStore.",
+            [NSStoreUUIDKey: store.identifier ?? "", NSFilePathErrorKey: store.url?.path ?? ""])
+    }
+
     static func readOnly(_ store: NSPersistentStore) -> NSError {
         make(
             NSPersistentStoreSaveError,

@@ -59,7 +59,7 @@ package struct StoreParameters: @unchecked Sendable {
         if flag(StagedMigration.handlerOption) == true {
             made.origin.processName = HistoryOrigin.stages
         }
-        if let seconds = (options?[NSPersistentStoreTimeoutOption] as? NSNumber)?.doubleValue,
+        if let seconds = OptionValues.seconds(options?[NSPersistentStoreTimeoutOption]),
             !seconds.isNaN
         {
             made.busyMilliseconds = Int32(min(max(seconds * 1000, 0), 1e9))
@@ -75,10 +75,8 @@ package struct StoreParameters: @unchecked Sendable {
                 NSPersistentStoreOpenError,
                 "A store's URL names a file; make it with URL(fileURLWithPath:).", ["url": url])
         }
-        if let pragmas = options?[NSSQLitePragmasOption], !(pragmas is [String: Any]) {
-            throw PersistenceErrors.make(
-                NSPersistentStoreOpenError,
-                "NSSQLitePragmasOption takes a dictionary of pragmas' names and values.")
+        if let mistake = options.flatMap(OptionValues.mistake) {
+            throw PersistenceErrors.make(NSPersistentStoreOpenError, mistake)
         }
     }
 
@@ -97,5 +95,5 @@ package struct StoreParameters: @unchecked Sendable {
     /// a file does not keep.
     package static let leavesOutDerivedOption = "DiptychLeavesOutDerivedAttributes"
 
-    package func flag(_ key: String) -> Bool? { (options?[key] as? NSNumber)?.boolValue }
+    package func flag(_ key: String) -> Bool? { OptionValues.flag(options?[key]) }
 }

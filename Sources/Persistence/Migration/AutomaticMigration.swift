@@ -28,7 +28,7 @@ struct AutomaticMigration {
         guard parameters.flag(NSMigratePersistentStoresAutomaticallyOption) ?? false else {
             return false
         }
-        let known = Self.knownModel(metadata, among: [])
+        let known = SourceVersions(of: parameters, metadata).best(of: KnownClasses.models)
         guard let source = known ?? Self.cachedModel(of: parameters, metadata) else {
             throw MigrationErrors.missingSourceModel(url, metadata)
         }
@@ -212,21 +212,8 @@ struct AutomaticMigration {
         of parameters: StoreParameters, _ metadata: [String: Any],
         among models: [NSManagedObjectModel]
     ) -> NSManagedObjectModel? {
-        knownModel(metadata, among: models) ?? cachedModel(of: parameters, metadata)
-    }
-
-    /// The version that the program knows.
-    private static func knownModel(
-        _ metadata: [String: Any], among models: [NSManagedObjectModel]
-    ) -> NSManagedObjectModel? {
-        for model in models + KnownClasses.models {
-            if let fitting = NSManagedObjectModel(byMerging: [model], forStoreMetadata: metadata) {
-                return fitting
-            }
-        }
-        return NSManagedObjectModel.mergedModel(
-            from: Bundle.allBundles, forStoreMetadata: metadata)
-            ?? ModelSearch.model(forStoreMetadata: metadata)
+        SourceVersions(of: parameters, metadata).best(of: models + KnownClasses.models)
+            ?? cachedModel(of: parameters, metadata)
     }
 
     /// The copy that a SQLite store keeps of its model.

@@ -181,12 +181,12 @@ struct StagedMigration {
             !model.isConfiguration(
                 withName: configuration, compatibleWithStoreMetadata: metadata)
         else { return }
-        guard
-            let source = AutomaticMigration.sourceModel(
-                of: parameters, metadata, among: stageModels + [parameters.model])
-        else { throw MigrationErrors.missingSourceModel(url, metadata) }
         var step = parameters
         step.model = model
+        guard
+            let source = AutomaticMigration.sourceModel(
+                of: step, metadata, among: stageModels + [parameters.model])
+        else { throw MigrationErrors.missingSourceModel(url, metadata) }
         try AutomaticMigration(step).migrateLightly(at: url, from: source, to: model)
     }
 

@@ -88,7 +88,13 @@ open class NSAtomicStore: NSPersistentStore, @unchecked Sendable {
     }
 
     // swift-format-ignore: NeverUseImplicitlyUnwrappedOptionals
-    open override var identifier: String! { metadata[NSStoreUUIDKey] as? String ?? "" }
+    open override var identifier: String! {
+        get { metadata[NSStoreUUIDKey] as? String ?? "" }
+        set {
+            metadata[NSStoreUUIDKey] =
+                newValue ?? parameters.platform.randomness.uuid().uuidString
+        }
+    }
 
     // MARK: What subclasses use
 

@@ -102,7 +102,13 @@ open class NSIncrementalStore: NSPersistentStore, @unchecked Sendable {
     }
 
     // swift-format-ignore: NeverUseImplicitlyUnwrappedOptionals
-    open override var identifier: String! { metadata[NSStoreUUIDKey] as? String ?? "" }
+    open override var identifier: String! {
+        get { metadata[NSStoreUUIDKey] as? String ?? "" }
+        set {
+            metadata[NSStoreUUIDKey] =
+                newValue ?? parameters.platform.randomness.uuid().uuidString
+        }
+    }
 
     private static func missing(_ function: String) -> StoreError {
         StoreError(.unsupported, "The store's class does not override \(function).")

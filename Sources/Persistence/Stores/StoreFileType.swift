@@ -105,6 +105,11 @@ struct StoreFileType {
                 NSPersistentStoreTypeMismatchError,
                 "The file is a store of type \(found), not \(type); name its own type.",
                 ["type": found, NSUnderlyingErrorKey: error])
+        } catch  where !(error is StoreError) && DiskRoom.isLacking(error) {
+            throw PersistenceErrors.translate(
+                StoreError(
+                    .diskFull, "The disk is full, nothing was written; make room and try again.",
+                    fields: ["path": url?.path ?? ""], cause: error))
         } catch {
             throw PersistenceErrors.translate(error)
         }
@@ -180,6 +185,7 @@ struct StoreFileType {
         let model = files.fileExists(atPath: destination.path) ? destination : source
         let access = FileAccess(of: model.path)
         access.makeFile(at: draft.path)
+        guard FileKind(at: draft.path) == .file else { throw Self.noDraft(in: folder) }
         let handle = try FileHandle(forWritingTo: draft)
         defer { try? handle.close() }
         try handle.write(contentsOf: Data(contentsOf: source, options: .alwaysMapped))
@@ -195,6 +201,22 @@ struct StoreFileType {
             }
         }
         try platform.faults.reach("replace.swapped")
+    }
+
+    /// Why no file could be made in a folder.
+    private static func noDraft(in folder: URL) -> StoreError {
+        let isThere = FileKind(at: folder.path) == .folder
+        let isFull = isThere && !DiskRoom.isLeft(beside: folder.appendingPathComponent("x").path)
+        return isFull
+            ? StoreError(
+                .diskFull, "The disk is full, nothing was written; make room and try again.",
+                fields: ["path": folder.path])
+            : StoreError(
+                isThere ? .readOnly : .cannotOpen,
+                isThere
+                    ? "The store's folder cannot be written; check its access."
+                    : "There is no folder at this path; make it first.",
+                fields: ["path": folder.path])
     }
 
     /// Empties a SQLite store, and removes the file of one of another type. Only what is a store of

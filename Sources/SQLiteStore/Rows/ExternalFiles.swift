@@ -219,13 +219,16 @@ struct ExternalFiles: Sendable {
 
     /// Whether another store beside keeps its values in the same folder: the folder's name lacks
     /// the extension, so `a.sqlite` and `a.db` have one.
-    var isShared: Bool {
+    var isShared: Bool { !neighbours.isEmpty }
+
+    /// Those stores.
+    var neighbours: [URL] {
         let place = store.deletingLastPathComponent()
         let stem = store.deletingPathExtension().lastPathComponent
         let own = store.resolvingSymlinksInPath().path
         let found = (try? FileManager.default.contentsOfDirectory(atPath: place.path)) ?? []
-        return found.contains { name in
-            let other = place.appendingPathComponent(name)
+        return found.map(place.appendingPathComponent).filter { other in
+            let name = other.lastPathComponent
             return name != store.lastPathComponent
                 && other.deletingPathExtension().lastPathComponent == stem
                 && !["-wal", "-shm", "-journal"].contains(where: name.hasSuffix)

@@ -9,7 +9,7 @@ internal import Stores
 /// Files are whole and on the disk before the transaction commits, and are removed only after it
 /// did, when no reader of an older state is left; what a crash leaves between is found by its mark
 /// when the store is opened again. Rows decide: no file is removed that a row refers to, in the
-/// present state or in one that somebody still reads.
+/// present state or in one that somebody still reads, here or in a copy that has the same folder.
 final class ExternalWrites {
     /// A column of a row, and the file it refers to or did.
     private struct Place {
@@ -113,7 +113,7 @@ final class ExternalWrites {
         let isFree = remains.allSatisfy(\.names.isEmpty)
         guard try isFree || connection.hasNoOlderReaders() else { return }
         for part in remains {
-            for name in part.names { files.remove(name) }
+            for name in files.unnamedElsewhere(part.names) { files.remove(name) }
             files.removeMark(part.mark)
         }
         remains = []

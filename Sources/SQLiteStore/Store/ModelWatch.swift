@@ -11,13 +11,17 @@ final class ModelWatch {
     let path: String
     private let numbers: [String: Int32]
     private let hashes: [String: Data]
-    private let identifier: String
+    /// The store's, as it was opened.
+    let identifier: String
+    /// Nil for a store without a file.
+    private let place: FilePlace?
     /// SQLite's count of commits by others, up to which nothing had changed.
     private var seenVersion: Int64
 
-    init(_ connection: Connection, path: String) throws {
+    init(_ connection: Connection, path: String, place: FilePlace?) throws {
         self.connection = connection
         self.path = path
+        self.place = place
         seenVersion = try connection.commitsOfOthers()
         numbers = try BookkeepingTables.numbers(in: connection)
         let metadata = try StoreMetadata(reading: connection, path: path)
@@ -26,9 +30,10 @@ final class ModelWatch {
     }
 
     /// Throws `StoreError` `.modelMismatch` where the file is another model's by now, `.cannotOpen`
-    /// where it is another store. Cost: a look at a number; where others wrote meanwhile, reads the
-    /// metadata and the entities' numbers.
+    /// where it is another store, or not there any more. Cost: a look at a number and two into the
+    /// folder; where others wrote meanwhile, reads the metadata and the entities' numbers.
     func check() throws {
+        try place?.check()
         let version = try connection.commitsOfOthers()
         guard version != seenVersion else { return }
         let metadata = try StoreMetadata(reading: connection, path: path)
@@ -40,12 +45,14 @@ final class ModelWatch {
                     + "opened here; close the store, and open it with that version.",
                 fields: ["path": path])
         }
-        guard metadata.identifier == identifier else {
-            throw StoreError(
-                .cannotOpen,
-                "Another store was put in the place of the one that was opened here; close the "
-                    + "store, and open what is there now.", fields: ["path": path])
-        }
+        guard metadata.identifier == identifier else { throw Self.replaced(path) }
         seenVersion = version
+    }
+
+    static func replaced(_ path: String) -> StoreError {
+        StoreError(
+            .cannotOpen,
+            "Another store was put in the place of the one that was opened here; close the "
+                + "store, and open what is there now.", fields: ["path": path])
     }
 }

@@ -36,12 +36,14 @@ final class OpenStore {
     ) throws {
         self.connection = connection
         self.schema = schema
-        model = try ModelWatch(connection, path: file.path)
+        let place = file.url.flatMap { _ in FilePlace(of: file.path) }
+        model = try ModelWatch(connection, path: file.path, place: place)
         let keys = KeyRegister(connection: connection)
         self.keys = keys
         let files = file.url.map { ExternalFiles(store: $0) }
         reading = try StoreReader(
-            connection, schema: schema, files: files, keys: keys, platform: platform)
+            connection, of: model.identifier, schema: schema, files: files, keys: keys,
+            platform: platform)
         external = files.map {
             ExternalWrites(
                 files: $0, connection: connection, platform: platform,
@@ -69,7 +71,7 @@ final class OpenStore {
     }
 
     /// Throws `.modelMismatch` where another program migrated the file meanwhile, `.cannotOpen`
-    /// where it put another store there.
+    /// where it put another store there, or the file away.
     func expectSameModel() throws { try model.check() }
 
     /// Whether the file's history is in use and saves do not write it. Cost: next to nothing for a

@@ -75,7 +75,7 @@ final class ReaderPool: Sendable {
         _ reader: StoreReader, _ body: (StoreReader) throws -> Result
     ) throws -> Result {
         do {
-            let result = try body(reader)
+            let result = try reader.confirming(body)
             giveBack(reader)
             return result
         } catch let fault as SQLiteFault where fault.isIOFailure || fault.isNotADatabase {
@@ -201,6 +201,8 @@ struct ReaderOpening: Sendable {
     let platform: Environment
     /// The file that the writer has open.
     let identity: FileIdentity
+    /// The store that it opened there.
+    let identifier: String
 
     func run() throws -> StoreReader {
         let connection = try Connection(
@@ -213,7 +215,8 @@ struct ReaderOpening: Sendable {
                 fields: ["path": file.path])
         }
         return try StoreReader(
-            connection, schema: schema, files: file.url.map { ExternalFiles(store: $0) },
+            connection, of: identifier, schema: schema,
+            files: file.url.map { ExternalFiles(store: $0) },
             keys: KeyRegister(connection: connection), platform: platform)
     }
 }

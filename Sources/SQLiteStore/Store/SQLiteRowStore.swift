@@ -132,7 +132,9 @@ public final class SQLiteRowStore: RowStore, KeyKeeping, @unchecked Sendable {
                 return result
             }
             return try lock.run {
-                try open.reading.transaction { try hand(open.reading) }
+                try open.reading.confirming { reading in
+                    try reading.transaction { try hand(reading) }
+                }
             }
         }
     }
@@ -141,17 +143,20 @@ public final class SQLiteRowStore: RowStore, KeyKeeping, @unchecked Sendable {
     func reading<Result>(_ body: (StoreReader) throws -> Result) throws -> Result {
         try telling {
             if !lock.isHeldHere, let readers {
-                if !readers.areNeeded, let result = try lock.runIfFree({ try body(open.reading) }) {
+                if !readers.areNeeded,
+                    let result = try lock.runIfFree({ try open.reading.confirming(body) })
+                {
                     return result
                 }
                 if let result = try readers.reading(body) { return result }
             }
-            return try lock.run { try body(open.reading) }
+            return try lock.run { try open.reading.confirming(body) }
         }
     }
 
     /// Runs `body`, which reads. A statement that SQLite does not take may name what was there
-    /// before another program migrated the file: then that is what is thrown.
+    /// before another program migrated the file: then that is what is thrown, and where another
+    /// store was put in its place, that.
     private func telling<Result>(_ body: () throws -> Result) throws -> Result {
         try StoreError.mapping(path: open.path) {
             do {
@@ -159,6 +164,9 @@ public final class SQLiteRowStore: RowStore, KeyKeeping, @unchecked Sendable {
             } catch let fault as SQLiteFault where fault.isOfStatement {
                 try lock.run { try open.expectSameModel() }
                 throw fault
+            } catch is StoreIdentity.Replaced {
+                try lock.run { try open.expectSameModel() }
+                throw ModelWatch.replaced(open.path)
             }
         }
     }

@@ -63,7 +63,8 @@ struct StoreOpening {
         )
         return Opened(
             store: store, identifier: metadata.identifier,
-            readers: try readers(beside: connection, schema), writesHistory: writesHistory,
+            readers: try readers(of: metadata.identifier, beside: connection, schema),
+            writesHistory: writesHistory,
             isClosedToWriting: isWanted && !writesHistory)
     }
 
@@ -87,14 +88,16 @@ struct StoreOpening {
 
     /// Readers beside a connection that writes to a log: only there nobody waits for the other.
     private func readers(
-        beside connection: Connection, _ schema: StoreSchema
+        of identifier: String, beside connection: Connection, _ schema: StoreSchema
     ) throws -> ReaderPool? {
         guard !file.options.isReadOnly, file.url != nil,
             try connection.pragma("journal_mode") == "wal",
             let identity = FileIdentity(of: file.path)
         else { return nil }
         return ReaderPool(
-            ReaderOpening(file: file, schema: schema, platform: platform, identity: identity))
+            ReaderOpening(
+                file: file, schema: schema, platform: platform, identity: identity,
+                identifier: identifier))
     }
 
     /// The numbers the file gives the model's entities. An entity that was renamed by a migration

@@ -15,16 +15,18 @@ final class StoreReader {
     let queries: QueryCompiler
     let uniqueKeys: UniqueKeys
     private let keys: KeyRegister
+    private let identity: StoreIdentity
     /// What was found when the file's schema had this version.
     private var knownHistory: (version: Int64, reader: HistoryReader?)?
 
     init(
-        _ connection: Connection, schema: StoreSchema, files: ExternalFiles?, keys: KeyRegister,
-        platform: Environment
+        _ connection: Connection, of identifier: String, schema: StoreSchema,
+        files: ExternalFiles?, keys: KeyRegister, platform: Environment
     ) throws {
         self.connection = connection
         self.schema = schema
         self.keys = keys
+        identity = StoreIdentity(identifier, in: connection)
         rows = RowReader(connection: connection, schema: schema, files: files)
         uniqueKeys = UniqueKeys(connection: connection, schema: schema, reader: rows)
         queries = QueryCompiler(schema: schema, reader: rows, platform: platform)
@@ -35,6 +37,14 @@ final class StoreReader {
     /// Runs `body` with one state of the store.
     func transaction<Result>(_ body: () throws -> Result) throws -> Result {
         try connection.transaction(.deferred, body)
+    }
+
+    /// Runs `body`, which reads. Throws `StoreIdentity.Replaced` where what it read is another
+    /// store's, whose rows stand under the keys of other objects.
+    func confirming<Result>(_ body: (StoreReader) throws -> Result) throws -> Result {
+        let result = try body(self)
+        try identity.confirm()
+        return result
     }
 
     // MARK: Rows

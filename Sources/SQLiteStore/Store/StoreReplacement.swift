@@ -49,13 +49,26 @@ struct StoreReplacement {
         }
     }
 
-    /// Runs `body` while nobody can save to the source, so that its rows and files agree.
+    /// Runs `body` while nobody can save to the source, so that its rows and files agree. Where this
+    /// process cannot, as in a folder that may not be written, it is read as it stands.
     private func whileSourceStands(_ body: () throws -> Void) throws {
         let lock = try? Connection(
             path: source.path, access: .readWrite,
             busyMilliseconds: source.options.busyMilliseconds)
         guard let lock, !lock.isReadOnly else { return try body() }
-        try StoreError.mapping(path: source.path) { try lock.transaction(.immediate, body) }
+        var isHeld = false
+        do {
+            try StoreError.mapping(path: source.path) {
+                try lock.transaction(.immediate) {
+                    isHeld = true
+                    try body()
+                }
+            }
+        } catch let error as StoreError
+            where !isHeld && [.readOnly, .cannotOpen].contains(error.code)
+        {
+            try body()
+        }
     }
 
     /// The database at the place; nil where there is none, or one that cannot be read any more.

@@ -139,6 +139,8 @@ export async function changes(main, context) {
         const zone = choice("zone", zones, zones.at(-1));
         const stop = button("Stop", () => {
             feed?.stop();
+            // A button that is out of use keeps no focus.
+            start.focus();
             stop.disabled = true;
             say("");
         });

@@ -249,7 +249,10 @@ import Testing
         let run = try workshop.run("edit", library, "-", "--json", input: script)
         #expect(run.status == 1)
         #expect(run.errorCode == "validation")
-        #expect((run.error["message"] as? String)?.hasPrefix("Line 5: ") == true)
+        let message = run.error["message"] as? String ?? ""
+        #expect(message.hasPrefix("Line 5: "))
+        // A save tells of it much later than its line.
+        #expect(message.hasSuffix("The object is that of line 4."), "\(message)")
         #expect((run.error["hint"] as? String)?.contains("was kept") == true)
         #expect(try workshop.sql(library, "select group_concat(ZNAME) from ZTAG") == "kept")
     }
@@ -290,6 +293,18 @@ import Testing
         #expect(said.contains("Line "))
         if let hint { #expect((run.error["hint"] as? String)?.contains(hint) == true) }
         #expect(try workshop.sql(library, "select count(*) from ZBOOK") == "0")
+    }
+
+    @Test(arguments: [["edit"], ["import"], ["scenario", "run"]])
+    func aFileThatIsNotThereIsToldFromOneThatIsNoText(verb: [String]) throws {
+        let workshop = try Workshop()
+        let store = verb == ["scenario", "run"] ? [] : [try workshop.library()]
+        try FileManager.default.createDirectory(
+            atPath: workshop.path("folder"), withIntermediateDirectories: false)
+        let missing = try workshop.run(verb + store + ["missing.txt", "--json"])
+        #expect(missing.error["message"] as? String == "There is no file missing.txt.")
+        let folder = try workshop.run(verb + store + [workshop.path("folder"), "--json"])
+        #expect((folder.error["message"] as? String)?.hasSuffix(" is a folder.") == true)
     }
 
     @Test func aFullDiskLosesNothing() throws {

@@ -94,8 +94,23 @@ import Testing
         #expect(try completed("conflicts", "x", "--take", "") == ["base", "local", "remote"])
         #expect(try completed("convert", "x", "y", "--to", "b") == ["binary"])
         #expect(try completed("sync", "x").isEmpty)
+        #expect(try completed("help", "sync", "").isEmpty)
+        // The works of a verb, at their place alone.
+        #expect(try completed("model", "d") == ["describe", "diff"])
+        #expect(try completed("service", "--data", "records", "us") == ["users"])
+        #expect(try completed("service", "--json", "us") == ["users"])
+        #expect(try completed("service", "--data", "us").isEmpty)
+        #expect(try completed("service", "users", "us").isEmpty)
+        #expect(try completed("service", "--data=records", "us") == ["users"])
+        #expect(try completed("share", "inv").isEmpty)
+        #expect(try completed("share", "x.sqlite", "inv") == ["invite"])
+        #expect(try completed("key", "ro") == ["rotate"])
+        #expect(try completed("scenario", "") == ["run", "new"])
+        #expect(try completed("completion", "") == ["bash", "zsh", "fish"])
         let fish = try workshop.done(["completion", "fish"]).output
-        #expect(fish.contains("-n '__fish_seen_subcommand_from sync' -l policy -x -a 'local "))
+        #expect(fish.contains("-n '__diptych_verb sync' -l policy -x -a 'local "))
+        #expect(
+            fish.contains("-n '__diptych_verb key; and __diptych_place 2' -f -a 'create show "))
         #expect(try workshop.done(["completion", "zsh"]).output.hasPrefix("#compdef diptych\n"))
         #expect(try workshop.run("completion", "csh").status == 2)
     }

@@ -493,7 +493,7 @@ import Testing
         #expect(try !schema().output.contains("RETIRED"))
         _ = try schema("--retire", "CD_Tag.CD_name", "--from", "2.10")
         let asked = try schema("--remove", "CD_Tag.CD_name")
-        #expect(asked.output.contains("2 records of 1 users have CD_Tag.CD_name"))
+        #expect(asked.output.contains("2 records of 1 user have CD_Tag.CD_name"))
         #expect(try schema().output.contains("CD_name"))
         let removed = try schema("--remove", "CD_Tag.CD_name", "--yes")
         #expect(removed.output == "CD_Tag.CD_name is taken out of 2 records.\n")

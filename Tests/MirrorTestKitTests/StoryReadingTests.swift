@@ -36,6 +36,9 @@ import Testing
         ("Ann inserts Nte m", "There is no entity Nte"),
         ("Ann inserts Note n", "An object is called n already"),
         ("Ann inserts Note m-1", "An object cannot be called 'm-1'"),
+        ("Ann inserts Note nothing", "An object cannot be called 'nothing'"),
+        ("Ann chooses Nte", "There is no entity Nte"),
+        ("under latest expect n.title is \"x\"", "The story is not played under latest"),
         ("Ann becomes a copy of Cem", "There is no device Cem"),
         ("Ann opens model newer", "There is no model newer"),
         ("Ann takes mine for n.title", "'mine' is no side of a conflict"),
@@ -61,6 +64,8 @@ import Testing
         ("entity Note: title txt\ndevices A", 1, "'txt' is no type"),
         ("entity Note: title text quick\ndevices A", 1, "There is no rule 'quick'"),
         ("entity A\nentity A\ndevices X", 2, "There is an entity A already"),
+        ("entity B\nentity A is C\ndevices X", 2, "There is no entity C, which A is"),
+        ("entity A: x text, x text\ndevices X", 0, "named “x”; rename one."),
         ("entity A\nrelation A.b many\ndevices X", 2, "The other end is missing"),
         ("entity A\nrelation A.b several\ndevices X", 2, "A.b is 'one' or 'many'"),
         ("entity A\nrelation A.b many to C\ndevices X", 0, "There is no entity C"),
@@ -106,6 +111,7 @@ import Testing
             "expect it told \"older state\"",
         ]
         let head = """
+            compare policies latest
             model newer
             entity Note: title text, views integer counter
             entity Tag: label text

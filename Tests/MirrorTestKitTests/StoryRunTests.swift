@@ -51,6 +51,54 @@ import Testing
         #expect(report.failures.first?.failure == "Ben has no object n.")
     }
 
+    /// It comes up again, and the next round learns what the service has.
+    @Test func everyoneSettlesOverADeviceThatDies() throws {
+        let report = try StoryStage.play(
+            Self.head + """
+                Ann inserts Note n with title "Milk"
+                Ann crashes in the next sync
+                everyone settles
+                expect n.title is "Milk"
+                expect 1 Note
+                expect everyone agrees
+                """)
+        #expect(report.holds, "\(report.told)")
+    }
+
+    @Test func whoDoesNotComeToRestSaysWhy() throws {
+        let report = try StoryStage.play(
+            Self.head + """
+                Ann inserts Note n
+                Ann goes offline
+                everyone settles
+                """)
+        #expect(
+            report.failures.first?.failure
+                == "Ann does not come to rest: There is no network.")
+    }
+
+    @Test func aChoiceThatNoQueryCanAskFailsItsLine() throws {
+        let report = try StoryStage.play(
+            Self.head + """
+                Ann inserts Note n
+                Ann chooses Note where "nope == 1"
+                """)
+        #expect(report.failures.first?.failure?.contains("nope") == true, "\(report.told)")
+    }
+
+    @Test func dataMayBeEmpty() throws {
+        let report = try StoryStage.play(
+            """
+            entity Note: title text, body data
+            devices Ann, Ben
+            Ann inserts Note n with body base64:, title "x"
+            everyone settles
+            expect n.body is base64:
+            expect n.title is "x"
+            """)
+        #expect(report.holds, "\(report.told)")
+    }
+
     @Test func aRefusalThatNobodyExpectsFailsTheNextStep() throws {
         let report = try StoryStage.play(
             """

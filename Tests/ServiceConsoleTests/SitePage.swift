@@ -4,6 +4,7 @@ enum SitePage {
     /// Comes before the modules are imported. `press(title)` and `send(label, values)` do what a
     /// person does; `answer(part, json)` answers the oldest request whose address has `part`.
     static let script = """
+        let focused;
         class Element {
             constructor(name) {
                 Object.assign(this, { name, children: [], attributes: {}, listeners: {} });
@@ -34,7 +35,7 @@ enum SitePage {
                     [...(isWanted(each) ? [each] : []), ...each.all(isWanted)]);
             }
             querySelector(name) { return this.all((each) => each.name === name)[0] ?? null; }
-            focus() {}
+            focus() { focused = this; }
             reset() {}
             close() { this.listeners.close?.(); }
             remove() { body.children = body.children.filter((each) => each !== this); }

@@ -6,7 +6,7 @@ import Testing
 @Suite(.enabled(if: SiteScript.node != nil)) struct SiteValueTests {
     /// What a script prints, which has the functions of `values.js`.
     private func run(_ script: String) throws -> String {
-        let names = "editableText, editedValue, typedValue, valueText"
+        let names = "editableText, editedValue, shownText, typedValue, valueText"
         return try SiteScript.printed(by: "import { \(names) } from './values.js';\n\(script)")
     }
 
@@ -38,6 +38,18 @@ import Testing
     ])
     func whatABoxWouldChangeIsOnlyShown(field: String) throws {
         #expect(try run("console.log(editableText(\(field)) === undefined)") == "true\n")
+    }
+
+    /// A browser stands still for minutes over a text of a megabyte in a box.
+    @Test func aTextOfAMegabyteIsShownByItsBeginning() throws {
+        let printed = try run(
+            """
+            const field = { type: "STRING", value: "a".repeat(900000) };
+            const shown = shownText(field);
+            console.log(editableText(field) === undefined, shown.length < 6000);
+            console.log(shown.replace(/\\D/g, ""), shownText({ type: "STRING", value: "b" }));
+            """)
+        #expect(printed == "true true\n900000 b\n")
     }
 
     @Test func whatIsNoValueIsRefusedInWords() throws {

@@ -140,7 +140,7 @@ class Browser:
         self.click(self.driver.find_elements(By.XPATH, path)[-1])
 
     def click(self, button):
-        """As who scrolls there first: the foot of the window may be taken by what is told."""
+        """As who scrolls there first."""
         self.driver.execute_script("arguments[0].scrollIntoView({ block: 'nearest' })", button)
         button.click()
 
@@ -160,7 +160,9 @@ class Browser:
 
     def shoot_whole(self, name):
         """From the top of the page to its end."""
-        height = self.driver.execute_script("return document.documentElement.scrollHeight")
+        height = self.driver.execute_script(
+            "return document.getElementById('page').scrollHeight"
+            " + document.getElementById('notice').offsetHeight")
         width = self.driver.execute_script("return window.innerWidth")
         size = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": width < 600}
         self.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
@@ -171,8 +173,23 @@ class Browser:
     def expect_narrow(self, where):
         """The page itself never scrolls sideways."""
         wide = self.driver.execute_script(
-            "return document.documentElement.scrollWidth > document.documentElement.clientWidth")
+            "return [document.documentElement, document.getElementById('page')]"
+            ".some((each) => each.scrollWidth > each.clientWidth)")
         assert not wide, f"{where} is wider than the screen"
+
+    def expect_uncovered(self, where):
+        """Each button that is in the window can be clicked there."""
+        covered = self.driver.execute_script("""
+            const edge = document.getElementById("page").getBoundingClientRect().bottom;
+            return [...document.querySelectorAll("main button")].filter((each) => {
+                const box = each.getBoundingClientRect();
+                const middle = [box.x + box.width / 2, box.y + box.height / 2];
+                if (box.width === 0 || box.top < 0 || middle[1] >= edge) return false;
+                const notice = document.getElementById("notice");
+                return notice.contains(document.elementFromPoint(...middle));
+            }).map((each) => each.textContent);
+            """)
+        assert not covered, f"what is told covers {covered} in {where}"
 
     def expect_quiet(self):
         """The browser complained of nothing but the first question who is signed in."""
@@ -204,7 +221,7 @@ def walk_as_administrator(service, token, folder):
     field = Select(browser.driver.find_element(By.NAME, "field"))
     field.select_by_value("title")
     browser.driver.find_element(By.NAME, "value").send_keys("Title 7", Keys.ENTER)
-    browser.until_text("1 records")
+    browser.until_text("1 record")
     browser.press("note-07")
     browser.until_text("title (STRING)")
     box = browser.driver.find_element(By.XPATH, "//label[contains(., 'title')]/input")
@@ -316,6 +333,10 @@ def walk_narrow_and_dark(service, token, folder):
         browser.until(lambda driver: driver.find_element(By.TAG_NAME, "h1").text == title, title)
         browser.expect_narrow(title)
         browser.shoot("narrow-" + title.split()[0].lower())
+        browser.driver.execute_script(
+            "document.getElementById('notice').textContent = arguments[0]",
+            "A refusal of several lines. " * 12)
+        browser.expect_uncovered(title)
     desk = Desk(browser, service, CONTAINER)
     desk.look_at_all("narrow-")
     desk.look_at_dialogs("narrow-")

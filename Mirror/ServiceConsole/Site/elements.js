@@ -156,6 +156,11 @@ export function tell(text, isBad = false) {
     const notice = document.getElementById("notice");
     notice.textContent = text;
     notice.classList.toggle("bad", isBad);
+    // The page gave room: what one is at stays in sight.
+    const focused = document.activeElement;
+    if (text && focused?.matches?.("button, input, select, textarea, a")) {
+        focused.scrollIntoView({ block: "nearest" });
+    }
 }
 
 /** Runs `work` and tells of its refusal: below the page, or in `place`. */

@@ -4,7 +4,7 @@ import {
     button, confirmed, counted, element, labelled, tell, time, trying,
 } from "/console/elements.js";
 import { placeText, service } from "/console/service.js";
-import { editableText, editedValue, valueText } from "/console/values.js";
+import { editableText, editedValue, shownText } from "/console/values.js";
 
 const longTextMin = 60;
 
@@ -12,7 +12,7 @@ function fieldEditor(name, field, edited) {
     const text = editableText(field);
     if (text === undefined) {
         return element("div", {}, element("span", { class: "soft" }, `${name} (${field.type})`),
-            element("code", {}, valueText(field)));
+            element("code", {}, shownText(field)));
     }
     const change = (event) => edited.set(name, { field, text: event.target.value });
     const isText = field.type === "STRING";

@@ -110,6 +110,8 @@ class Browser {
         if (!answer || !isNewest()) return;
         const records = before.concat(answer.records);
         this.show(records, wish);
+        // Who pressed "More" goes on where the new ones begin.
+        if (marker) this.names.get(records[before.length])?.focus();
         if (answer.continuationMarker) {
             this.results.append(element("div", { class: "actions" }, button("More",
                 () => this.find(wish, answer.continuationMarker, records))));
@@ -117,27 +119,32 @@ class Browser {
     }
 
     show(records, wish) {
+        this.names = new Map(records.map((record) => {
+            const name = button(record.recordName, () => this.open(record, wish, name));
+            return [record, name];
+        }));
+        this.heading = element("h2", { tabindex: "-1" }, counted(records.length, "record"));
         this.results.replaceChildren(
-            element("h2", {}, counted(records.length, "record")),
+            this.heading,
             table("Records", [
-                {
-                    title: "Name", cell: (record) => button(record.recordName,
-                        () => this.open(record, wish)),
-                },
+                { title: "Name", cell: (record) => this.names.get(record) },
                 { title: "Fields", cell: (record) => preview(record) },
                 { title: "Changed", cell: (record) => time(record.modified?.timestamp) },
             ], records, "No record is like that."));
     }
 
-    open(record, wish) {
+    /** Shows a record; its way back leads to `opener`. */
+    open(record, wish, opener) {
         const back = closedByWayBack(this.context, () => {
-            if (this.isNewest()) this.list.replaceChildren(this.queryForm, this.results);
+            if (!this.isNewest()) return;
+            this.list.replaceChildren(this.queryForm, this.results);
+            opener.focus();
         });
         this.list.replaceChildren(recordView(this.place, wish.zone, record, {
             back, changed: () => {
                 if (!this.isNewest()) return;
                 back();
-                this.find(wish);
+                this.find(wish).then(() => this.heading.focus());
             },
         }));
         this.list.querySelector("h2")?.focus();

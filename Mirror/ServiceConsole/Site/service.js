@@ -9,6 +9,8 @@ export class Refusal extends Error {
         super(body.reason || `The service answered with ${status}.`);
         this.status = status;
         this.code = body.serverErrorCode || "";
+        /** Seconds that the service asks to wait. */
+        this.retryAfter = body.retryAfter;
     }
 }
 

@@ -1,6 +1,10 @@
 // A field's value as text that a person changes, and back: exactly, or not at all.
 // Whole numbers are asked for as texts, since JavaScript's own numbers end at 2^53.
 
+/** A browser takes minutes to break a longer text into lines. */
+const editableCharactersMax = 50_000;
+const shownCharactersMax = 5_000;
+
 const least = -(2n ** 63n);
 const most = 2n ** 63n - 1n;
 
@@ -46,6 +50,7 @@ export function editedValue(field, text) {
 export function editableText(field) {
     if (field.isEncrypted || !readers[field.type]) return undefined;
     const isText = field.type === "STRING";
+    if (isText && field.value.length > editableCharactersMax) return undefined;
     const text = isText ? field.value.replace(/\r\n?/g, "\n") : String(field.value);
     if (hasLostDigits(field)) return undefined;
     try {
@@ -69,6 +74,14 @@ export function valueText(field) {
     }
     if (field.type === "INT64_LIST") return `[${field.value.join(",")}]`;
     return typeof field.value === "object" ? JSON.stringify(field.value) : String(field.value);
+}
+
+/** A value as the page shows it: of a long one the beginning, and how long it is. */
+export function shownText(field) {
+    const text = valueText(field);
+    if (text.length <= shownCharactersMax) return text;
+    return `${text.slice(0, shownCharactersMax)}… (${text.length.toLocaleString()} characters in `
+        + "all, too many to be changed here)";
 }
 
 /** What to compare with in a query: `text` as a value of the type. */

@@ -7,6 +7,10 @@ struct Manual: Sendable {
     var operands: [String] = []
     /// Words that may follow those.
     var optionalOperands: [String] = []
+    /// The words that one of the operands can be, for completion: WORK, or the shell.
+    var works: [String] = []
+    /// Which operand that is.
+    var worksPlace = 0
     /// Whether the last word that must be given may be given several times.
     var repeatsLastOperand = false
     var options: [Option] = []

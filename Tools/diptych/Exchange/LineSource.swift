@@ -33,8 +33,8 @@ final class LineSource {
         var facts = stat()
         guard file >= 0, fstat(file, &facts) == 0, facts.st_mode & S_IFMT != S_IFDIR else {
             if file >= 0 { close(file) }
-            throw CommandError(
-                "noFile", "The file \(path) cannot be read.",
+            throw GivenFile.unreadable(
+                path, as: "file", code: "noFile",
                 hint: "Give a text file in UTF-8, or - for standard input.")
         }
         start = lseek(file, 0, SEEK_CUR)

@@ -8,6 +8,9 @@ final class ScriptRun {
     private let context: NSManagedObjectContext
     private let model: NSManagedObjectModel
     private var aliases: [String: NSManagedObject] = [:]
+    /// The line at work, and the last one that gave an object values since the last save.
+    private var line = 0
+    private var lines: [NSManagedObject: Int] = [:]
     private(set) var outcome = ScriptOutcome()
 
     init(context: NSManagedObjectContext, model: NSManagedObjectModel) {
@@ -25,6 +28,7 @@ final class ScriptRun {
     /// what was saved before stays.
     func run(_ steps: [ScriptStep]) throws {
         for step in steps {
+            line = step.line
             do {
                 try perform(step.action)
             } catch {
@@ -46,6 +50,9 @@ final class ScriptRun {
         } else {
             result = CommandFailure.describe(error)
             result.message = "Line \(line): " + result.message
+            if let origin = origin(of: error as NSError), origin != line {
+                result.message += " The object is that of line \(origin)."
+            }
         }
         let kept =
             outcome.saves == 0
@@ -53,6 +60,13 @@ final class ScriptRun {
             : "What stands before the last save (\(outcome.saves) in all) was kept."
         result.hint = (result.hint.map { $0 + " " } ?? "") + kept
         return result
+    }
+
+    /// The line that gave values to the object that a save refuses; a save tells of it much later.
+    private func origin(of error: NSError) -> Int? {
+        let details = error.userInfo[NSDetailedErrorsKey] as? [NSError] ?? []
+        let refused = (details.first ?? error).userInfo[NSValidationObjectErrorKey]
+        return (refused as? NSManagedObject).flatMap { lines[$0] }
     }
 
     private func perform(_ action: ScriptStep.Action) throws {
@@ -78,6 +92,7 @@ final class ScriptRun {
         let updated = context.updatedObjects.count
         let deleted = context.deletedObjects.count
         try context.save()
+        lines = [:]
         outcome.saves += 1
         outcome.inserted += inserted
         outcome.updated += updated
@@ -171,6 +186,7 @@ final class ScriptRun {
     // MARK: Values
 
     private func assign(_ values: [ScriptStep.Assignment], to object: NSManagedObject) throws {
+        lines[object] = line
         for assignment in values {
             if object.entity.relationshipsByName[assignment.key] != nil {
                 try assignLink(assignment, to: object)

@@ -174,10 +174,11 @@ enum SchemaDeed {
             ])
         }
         let records = found.records == 1 ? "1 record" : "\(found.records) records"
+        let users = found.databases == 1 ? "1 user" : "\(found.databases) users"
         console.line(
             isAgreed
                 ? "\(key.text) is taken out of \(records)."
-                : "\(records) of \(found.databases) users have \(key.text) in \(environment); "
+                : "\(records) of \(users) have \(key.text) in \(environment); "
                     + "--yes takes it out of them.")
     }
 

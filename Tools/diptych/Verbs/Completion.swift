@@ -4,11 +4,12 @@ internal import Foundation
 struct Completion: Verb {
     static let manual = Manual(
         name: "completion", summary: "Prints the completion of this command for a shell.",
-        operands: ["SHELL"], readsSettingsBesideStore: false,
+        operands: ["SHELL"], works: Shell.allCases.map(\.rawValue),
+        readsSettingsBesideStore: false,
         notes: [
             HelpText.wrapped(
-                "SHELL is bash, zsh or fish. Verbs, options and the words that an option takes are "
-                    + "completed; everything else as a file.")
+                "SHELL is bash, zsh or fish. Verbs, options, the words of WORK and those that an "
+                    + "option takes are completed; everything else as a file.")
         ],
         examples: [
             (
@@ -87,16 +88,40 @@ struct CompletionScript {
                 fi
                 case $previous in
             \(choiceLines.joined(separator: "\n"))
-                help) words='\(verbs.joined(separator: " "))' ;;
                 esac
                 if [[ -z $words && $word == -* ]]; then
                     case ${COMP_WORDS[1]} in
             \(verbLines.joined(separator: "\n"))
                     esac
                 fi
+            \(bashWorks)
                 [[ -z $words ]] || COMPREPLY=($(compgen -W "$words" -- "$word"))
             }
             complete -o bashdefault -o default -F _diptych diptych
+            """
+    }
+
+    /// Words of an operand stand at its place alone: options and their values do not count.
+    private var bashWorks: String {
+        let lines = manuals.filter { !$0.works.isEmpty }.map { manual in
+            let taking = manual.allOptions.filter { $0.value != nil }.map { " --\($0.name)" }
+            return "        \(manual.name)) place=\(manual.worksPlace) "
+                + "works='\(manual.works.joined(separator: " "))'\n"
+                + "            taking='\(taking.joined()) ' ;;"
+        }
+        return """
+                local place= works= taking= index count=0
+                case ${COMP_WORDS[1]} in
+                    help) place=0 works='\(verbs.joined(separator: " "))' ;;
+            \(lines.joined(separator: "\n"))
+                esac
+                if [[ -z $words && -n $place && $word != -* && $taking != *" $previous "* ]]; then
+                    for ((index = 2; index < COMP_CWORD; index++)); do
+                        [[ ${COMP_WORDS[index]} == -* ]] && continue
+                        [[ $taking == *" ${COMP_WORDS[index-1]} "* ]] || ((count += 1))
+                    done
+                    ((count != place)) || words=$works
+                fi
             """
     }
 
@@ -112,25 +137,47 @@ struct CompletionScript {
     var fish: String {
         var lines = [
             "# Completion of diptych for fish; made by 'diptych completion fish'.",
+            "function __diptych_verb",
+            "    set -l words (commandline -opc)",
+            "    test (count $words) -ge 2; and test $words[2] = $argv[1]",
+            "end",
+            "function __diptych_place",
+            "    set -l words (commandline -opc)",
+            "    test (count $words) -eq $argv[1]",
+            "end",
             "complete -c diptych -n __fish_use_subcommand -a help -d 'print help'",
             "complete -c diptych -n __fish_use_subcommand -l version -d 'print the version'",
+            "complete -c diptych -n '__diptych_verb help; and __diptych_place 2' -f "
+                + "-a '\(verbs.joined(separator: " "))'",
         ]
         for manual in manuals {
             lines.append(
                 "complete -c diptych -n __fish_use_subcommand -a \(manual.name) "
                     + "-d \(Self.quoted(manual.summary))")
-            for option in manual.allOptions {
-                var line = "complete -c diptych -n '__fish_seen_subcommand_from \(manual.name)' "
-                line += "-l \(option.name)"
-                if !option.words.isEmpty {
-                    line += " -x -a \(Self.quoted(option.words.joined(separator: " ")))"
-                } else if option.value != nil {
-                    line += " -r"
-                }
-                lines.append(line + " -d \(Self.quoted(option.help))")
-            }
+            lines += fishLines(of: manual)
         }
         return lines.joined(separator: "\n")
+    }
+
+    private func fishLines(of manual: Manual) -> [String] {
+        var lines: [String] = []
+        if !manual.works.isEmpty {
+            let place = "__diptych_place \(manual.worksPlace + 2)"
+            lines.append(
+                "complete -c diptych -n '__diptych_verb \(manual.name); and \(place)' -f "
+                    + "-a '\(manual.works.joined(separator: " "))'")
+        }
+        for option in manual.allOptions {
+            var line = "complete -c diptych -n '__diptych_verb \(manual.name)' "
+            line += "-l \(option.name)"
+            if !option.words.isEmpty {
+                line += " -x -a \(Self.quoted(option.words.joined(separator: " ")))"
+            } else if option.value != nil {
+                line += " -r"
+            }
+            lines.append(line + " -d \(Self.quoted(option.help))")
+        }
+        return lines
     }
 
     private static func quoted(_ text: String) -> String {

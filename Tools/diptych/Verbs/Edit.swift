@@ -80,8 +80,8 @@ struct EditStore: Verb {
             ? try? FileHandle.standardInput.readToEnd() ?? Data()
             : try? GivenFile.data(URL(fileURLWithPath: script))
         guard let data, let text = String(data: data, encoding: .utf8) else {
-            throw CommandError(
-                "noScript", "The script \(script) cannot be read.",
+            throw GivenFile.unreadable(
+                script, as: "script", code: "noScript",
                 hint: "Give a text file in UTF-8, or - for standard input.")
         }
         return text

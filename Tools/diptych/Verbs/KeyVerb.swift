@@ -8,7 +8,7 @@ struct KeyVerb: Verb {
 
     static let manual = Manual(
         name: "key", summary: "Makes and keeps the keys of sealed values.",
-        operands: ["WORK", "FILE"],
+        operands: ["WORK", "FILE"], works: Work.allCases.map(\.rawValue),
         options: [KeySource.passphraseFile, newPassphraseFile],
         readsSettingsBesideStore: false,
         notes: [

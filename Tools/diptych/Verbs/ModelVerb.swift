@@ -9,7 +9,8 @@ struct ModelVerb: Verb {
 
     static let manual = Manual(
         name: "model", summary: "Describes, compares, checks and converts models.",
-        operands: ["WORK", "MODEL"], optionalOperands: ["OTHER"], options: [version, trial],
+        operands: ["WORK", "MODEL"], optionalOperands: ["OTHER"],
+        works: Work.allCases.map(\.rawValue), options: [version, trial],
         readsSettingsBesideStore: false,
         notes: [
             """

@@ -9,7 +9,8 @@ struct Scenario: Verb {
 
     static let manual = Manual(
         name: "scenario", summary: "Plays conflict stories: who holds what after each step.",
-        operands: ["WORK", "FILE"], repeatsLastOperand: true,
+        operands: ["WORK", "FILE"], works: Work.allCases.map(\.rawValue),
+        repeatsLastOperand: true,
         options: [wide] + ServiceChannel.options + [ServiceChannel.insecure],
         readsSettingsBesideStore: false,
         notes: [

@@ -26,7 +26,7 @@ struct ServiceVerb: Verb {
 
     static let manual = Manual(
         name: "service", summary: "Administers a record service: users, tokens, roles, backups.",
-        operands: ["WORK"], optionalOperands: ["FILE"],
+        operands: ["WORK"], optionalOperands: ["FILE"], works: Work.allCases.map(\.rawValue),
         options: [data, RecordPlace.database, add, profile] + UserDetails.options
             + SignInDeed.options
             + [issue, container, tokenFile, days, administrator, revoke, revokeAll]

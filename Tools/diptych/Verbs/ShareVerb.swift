@@ -27,6 +27,7 @@ struct ShareVerb: Verb {
     static let manual = Manual(
         name: "share", summary: "Shares objects with other users, and takes part in their shares.",
         operands: ["STORE"], optionalOperands: ["WORK", "NAME"],
+        works: Work.allCases.map(\.rawValue), worksPlace: 1,
         options: [
             objects, wholeZone, title, openTo, permission, share,
         ] + kept + KeySource.options + [remember, ServiceChannel.trust, ServiceChannel.insecure],

@@ -12,8 +12,8 @@ struct StoryFile {
         let url = URL(fileURLWithPath: name).absoluteURL
         guard let data = try? GivenFile.data(url), let text = String(data: data, encoding: .utf8)
         else {
-            throw CommandError(
-                "noStory", "The story \(name) cannot be read.",
+            throw GivenFile.unreadable(
+                name, as: "story", code: "noStory",
                 hint: "Give a text file in UTF-8; `diptych scenario new FILE` writes one.",
                 status: .usage)
         }

@@ -14,6 +14,7 @@ struct ModelLines {
 
     private struct Entity {
         var name: String
+        var line: Int
         var parent: String?
         var isAbstract = false
         var attributes: [Attribute] = []
@@ -51,9 +52,10 @@ struct ModelLines {
     private static let entityForm =
         "entity Note: title text, views integer counter, code text unique"
 
-    mutating func addEntity(_ words: inout StoryWords) throws {
+    mutating func addEntity(_ words: inout StoryWords, line: Int) throws {
         try checkIsWritten()
-        var entity = Entity(name: try words.word("the entity's name", Self.entityForm))
+        let name = try words.word("the entity's name", Self.entityForm)
+        var entity = Entity(name: name, line: line)
         guard !entities.contains(where: { $0.name == entity.name }) else {
             throw StoryError("There is an entity \(entity.name) already.", "Name it differently.")
         }
@@ -168,7 +170,9 @@ struct ModelLines {
         do {
             try model.checkConsistency()
         } catch {
-            throw StoryError("The model contradicts itself: \(error).")
+            let words = "\(error)"
+            let reason = words.hasSuffix(".") ? words : words + "."
+            throw StoryError("The model contradicts itself: \(reason)")
         }
         model.freeze()
         return model
@@ -189,7 +193,10 @@ struct ModelLines {
             made[line.name]?.uniquenessConstraints = line.unique.map { $0 as [Any] }
             guard let parent = line.parent, let entity = made[line.name] else { continue }
             guard let above = made[parent], above !== entity else {
-                throw StoryError("There is no entity \(parent), which \(line.name) is.")
+                throw StoryError(
+                    "There is no entity \(parent), which \(line.name) is.",
+                    "There are \(entities.map(\.name).joined(separator: ", "))."
+                ).at(line.line)
             }
             above.subentities += [entity]
         }

@@ -176,7 +176,8 @@ struct DeedReader {
         let form = "inserts Note n with title \"Milk\", folder f"
         let entity = try words.word("an entity", form)
         let handle = try words.word("a name for the object", form)
-        guard handle.first?.isLetter == true, handle.allSatisfy({ $0.isLetter || $0.isNumber })
+        guard handle.first?.isLetter == true, handle.allSatisfy({ $0.isLetter || $0.isNumber }),
+            !["nothing", "everything"].contains(handle)
         else {
             throw StoryError(
                 "An object cannot be called '\(handle)'.", "Use letters and digits: n, milk2")

@@ -59,9 +59,20 @@ struct StoryCheck {
             throw StoryError("The zone of the public database cannot be deleted.")
         case .device(let names, .sharing(let sharing)): try check(sharing, by: names)
         case .device(_, let deed): try check(deed)
-        case .expect(let expectation): try check(expectation.fact)
+        case .expect(let expectation):
+            try check(rule: expectation.rule)
+            try check(expectation.fact)
         case .everyoneSyncs, .everyoneSettles, .service, .pass: break
         }
+    }
+
+    /// What is expected under a rule that is not played would hold unseen.
+    private func check(rule: String?) throws {
+        guard let rule, !story.comparedRules.contains(rule) else { return }
+        throw StoryError(
+            "The story is not played under \(rule).",
+            "Write 'compare policies \((story.comparedRules + [rule]).joined(separator: ", "))' "
+                + "at its beginning.")
     }
 
     private mutating func check(_ deed: StoryDeed) throws {
@@ -83,11 +94,12 @@ struct StoryCheck {
         case .open(let model): try checkModel(model)
         case .becomeCopy(let other):
             guard story.devices.contains(where: { $0.name == other }) else {
-                throw StoryError("There is no device \(other).")
+                let known = story.devices.map(\.name).joined(separator: ", ")
+                throw StoryError("There is no device \(other).", "The devices are: \(known).")
             }
         case .choose(let choices):
             for choice in choices where entityDescription(choice.entity) == nil {
-                throw StoryError("There is no entity \(choice.entity).")
+                throw unknownEntity(choice.entity)
             }
         default: break
         }
@@ -126,15 +138,18 @@ struct StoryCheck {
             throw StoryError("An object is called \(handle) already.", "Choose another name.")
         }
         guard let description = entityDescription(entity) else {
-            let known = Set(story.models.values.flatMap { $0.entities.compactMap(\.name) })
-            throw StoryError(
-                "There is no entity \(entity).",
-                "There are \(known.sorted().joined(separator: ", ")).")
+            throw unknownEntity(entity)
         }
         guard !description.isAbstract else {
             throw StoryError("\(entity) is abstract.", "Insert one of its heirs.")
         }
         entities[handle] = entity
+    }
+
+    private func unknownEntity(_ name: String) -> StoryError {
+        let known = Set(story.models.values.flatMap { $0.entities.compactMap(\.name) })
+        return StoryError(
+            "There is no entity \(name).", "There are \(known.sorted().joined(separator: ", ")).")
     }
 
     private func entityDescription(_ name: String) -> NSEntityDescription? {
@@ -173,9 +188,7 @@ struct StoryCheck {
             if let property { try check(property) }
             if let handle { try checkHandle(handle) }
         case .count(_, let entity):
-            if entityDescription(entity) == nil {
-                throw StoryError("There is no entity \(entity).")
-            }
+            if entityDescription(entity) == nil { throw unknownEntity(entity) }
         case .agreement, .inSync, .nothingLogged, .refused, .told: break
         }
     }

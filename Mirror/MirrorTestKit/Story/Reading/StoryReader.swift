@@ -49,7 +49,7 @@ struct StoryReader {
     private mutating func read(line: String, number: Int) throws {
         var words = try StoryWords(line)
         guard !words.isEmpty else { return }
-        if try head(&words, line) { return }
+        if try head(&words, line, number) { return }
         let reader = StepReader(devices: devices.map(\.name))
         let action = try reader.action(&words)
         let plain = line.trimmingCharacters(in: .whitespaces)
@@ -57,13 +57,15 @@ struct StoryReader {
     }
 
     /// Reads a line that says what there is. Returns whether it was one.
-    private mutating func head(_ words: inout StoryWords, _ line: String) throws -> Bool {
+    private mutating func head(
+        _ words: inout StoryWords, _ line: String, _ number: Int
+    ) throws -> Bool {
         switch words.plain {
         case "story": title = try readTitle(line)
         case "model": try readModel(&words)
         case "entity":
             _ = words.take()
-            try models[modelName, default: ModelLines()].addEntity(&words)
+            try models[modelName, default: ModelLines()].addEntity(&words, line: number)
         case "relation":
             _ = words.take()
             try models[modelName, default: ModelLines()].addRelation(&words)

@@ -28,11 +28,12 @@ struct StoryWords {
         self.rest = words[...]
     }
 
-    /// A word up to a space, a comma or a quote; a colon at its end stands alone.
+    /// A word up to a space, a comma or a quote; a colon at its end stands alone, but for that of
+    /// data without a byte.
     private static func plain(_ rest: inout Substring) -> [Word] {
         let word = rest.prefix { !$0.isWhitespace && $0 != "," && $0 != "\"" }
         rest = rest[word.endIndex...]
-        guard word.hasSuffix(":") else { return [.plain(String(word))] }
+        guard word.hasSuffix(":"), word != "base64:" else { return [.plain(String(word))] }
         return word.count == 1 ? [.colon] : [.plain(String(word.dropLast())), .colon]
     }
 

@@ -172,7 +172,11 @@ public final class StoryRun {
         case .setClock(let seconds): world.setClock(of: device.name, ahead: seconds)
         case .sharing(let sharing): try share(sharing, on: device)
         case .choose(let choices):
-            try device.restart(sending: Self.selection(choices, device.setting.model))
+            do {
+                try device.restart(sending: Self.selection(choices, device.setting.model))
+            } catch let error as MirrorError {
+                throw StoryError(error.message)
+            }
         default: try edit(deed, on: device)
         }
     }
@@ -233,7 +237,8 @@ public final class StoryRun {
 
     // MARK: Rounds
 
-    /// One round of a device. Returns how many records moved; nil where the round failed.
+    /// One round of a device. Returns how many records moved; nil where the round failed. A device
+    /// that dies in it has moved some.
     func sync(_ device: ManagedDevice) throws -> Int? {
         guard !device.waitsForShare else {
             told.append(device.name + Self.waiting)
@@ -245,7 +250,7 @@ public final class StoryRun {
         } catch is SimulatedCrash {
             told.append("\(device.name) dies after the service took its records")
             try device.restart()
-            return nil
+            return 1
         }
         try world.learn()
         guard let result else {
@@ -280,13 +285,19 @@ public final class StoryRun {
             var moved = 0
             for device in world.devices {
                 guard let records = try sync(device) else {
-                    throw Unrest(message: "\(device.name) does not come to rest.")
+                    let reason = told.last { $0.hasPrefix("\(device.name): ") }
+                    throw Unrest(message: Self.unrest(of: device.name, reason))
                 }
                 moved += records
             }
             if moved == 0 { return }
         }
         throw Unrest(message: "The devices go on exchanging records without end.")
+    }
+
+    private static func unrest(of device: String, _ reason: String?) -> String {
+        let words = reason.map { ": " + $0.dropFirst(device.count + 2) } ?? "."
+        return "\(device) does not come to rest\(words)"
     }
 
     // MARK: The end

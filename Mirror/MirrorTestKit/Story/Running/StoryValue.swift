@@ -64,6 +64,7 @@ enum StoryValue {
         case .booleanAttributeType: "Write true or false."
         case .binaryDataAttributeType: "Write a text in quotes, or base64:…."
         case .UUIDAttributeType: "A UUID has 36 characters."
+        case .URIAttributeType: "Write an address without spaces, such as https://example.org."
         case .transformableAttributeType, .compositeAttributeType, .objectIDAttributeType,
             .undefinedAttributeType:
             "A story cannot write values of its type."

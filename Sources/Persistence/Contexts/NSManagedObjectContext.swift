@@ -97,6 +97,9 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     open var parent: NSManagedObjectContext? {
         get { family.parent }
         set {
+            if let newValue, newValue === self || descendants.contains(where: { $0 === newValue }) {
+                ProgrammingMistake.ownParent(name)
+            }
             family.coordinator?.forget(self)
             family.coordinator = nil
             pin = nil

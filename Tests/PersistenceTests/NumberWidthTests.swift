@@ -168,4 +168,26 @@ import class CoreData.NSExpression
         try bench.context.execute(update)
         #expect(try bench.newContext().fetch(request).map(\.score) == [4.5])
     }
+
+    /// A double has not every number of 64 bits, a decimal has.
+    @Test(arguments: StoreKind.allCases)
+    func decimalsTakeWholeNumbersAsTheyAre(_ kind: StoreKind) throws {
+        let bench = try Bench(kind)
+        let given: [any Sendable] = [9_007_199_254_740_993, Int64.min + 1, true, 7]
+        let wanted = ["9007199254740993", "-9223372036854775807", "1", "7"]
+        let people = try given.map { number in
+            let person = try bench.person("Ada")
+            person.setValue(number, forKey: "balance")
+            return person
+        }
+        func found() -> [String] {
+            people.map { ($0.value(forKey: "balance") as? NSDecimalNumber)?.stringValue ?? "none" }
+        }
+        #expect(found() == wanted)
+        try bench.context.save()
+        bench.context.refreshAllObjects()
+        #expect(found() == wanted)
+        people[0].setValue(UInt64.max, forKey: "balance")
+        #expect(found().first == "18446744073709551615")
+    }
 }

@@ -16,6 +16,7 @@ extension NSManagedObjectContext {
     /// `validating` says whether the model's rules are looked at. Throws as `save()` does.
     final func save(validating: Bool) throws {
         if QueueGuard.isOn { checkQueue() }
+        guard !isSaving else { throw PersistenceErrors.recursiveSave() }
         takeSortings()
         try readUnread()
         if pending.failure != nil { throw takeFailure() }
@@ -23,6 +24,8 @@ extension NSManagedObjectContext {
             forgetUnsaved(pending.takeList())
             return
         }
+        isSaving = true
+        defer { isSaving = false }
         NotificationCenter.default.post(
             name: .NSManagedObjectContextWillSave, object: self, userInfo: nil)
         let event = try prepareSave(validating: validating)
@@ -95,6 +98,7 @@ extension NSManagedObjectContext {
 
     /// What was changed is saved. From now on changes count for the next save.
     private func endChanges() {
+        isSaving = false
         forgetUnsaved(pending.takeList())
         revealMembers()
         pending.hidden = []
@@ -104,6 +108,7 @@ extension NSManagedObjectContext {
     private func finishPart(_ saved: SavedObjects, after event: EventObjects) {
         let written = Set(saved.all.joined().map(ObjectIdentifier.init))
         pending.takeObjects { written.contains(ObjectIdentifier($0)) }
+        isSaving = false
         announce(saved, after: event)
     }
 

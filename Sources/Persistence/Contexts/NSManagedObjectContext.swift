@@ -37,6 +37,8 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     /// The generation the context reads from; nil for the stores as they are.
     final var pin: GenerationPin?
     private final var family = ContextFamily()
+    /// Whether a save is on its way to where it goes: none may begin meanwhile.
+    final var isSaving = false
 
     /// Values an app keeps with the context.
     public final let userInfo = NSMutableDictionary()
@@ -97,6 +99,9 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     open var parent: NSManagedObjectContext? {
         get { family.parent }
         set {
+            if let newValue, newValue === self || descendants.contains(where: { $0 === newValue }) {
+                ProgrammingMistake.ownParent(name)
+            }
             family.coordinator?.forget(self)
             family.coordinator = nil
             pin = nil
@@ -316,6 +321,9 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     ///
     /// Throws validation errors (1550…1690), merge conflicts (133020), constraint conflicts
     /// (133021) and the stores' failures; the changes stay then, to be corrected or rolled back.
+    /// Throws 132001 within a save of the same context: in `willSave`, validation, a merge policy.
+    /// What hears of the changes that were saved may save others.
+    ///
     /// Cost: O(changed objects); one transaction for each store, in it a run of a compiled
     /// statement for each row or ten new ones, and one for some dozens of rows of the history.
     open func save() throws { try saveAll() }

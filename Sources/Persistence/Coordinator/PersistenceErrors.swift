@@ -56,6 +56,14 @@ enum PersistenceErrors {
             "\(entity) has no relationship '\(key)' to prefetch; check the key path's spelling.")
     }
 
+    /// Apple's code, which has no name there.
+    static func recursiveSave() -> NSError {
+        make(
+            132001,
+            "attempt to recursively call -save: on the context aborted; the changes go with the "
+                + "save that is on its way. Save from didSave or the DidSave notification.")
+    }
+
     static func unknownEntity(_ name: String?) -> NSError {
         make(
             NSCoreDataError,

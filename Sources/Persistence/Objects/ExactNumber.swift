@@ -31,9 +31,15 @@ enum ExactNumber {
 
     static func decimal(_ number: NSNumber) -> Decimal? {
         if let decimal = number as? NSDecimalNumber { return decimal.decimalValue }
-        guard number.doubleValue.isFinite else { return nil }
-        let decimal = number.decimalValue
-        return decimal.isNaN ? nil : decimal
+        switch UInt8(bitPattern: number.objCType.pointee) {
+        case UInt8(ascii: "d"), UInt8(ascii: "f"):
+            guard number.doubleValue.isFinite else { return nil }
+            let decimal = number.decimalValue
+            return decimal.isNaN ? nil : decimal
+        // Foundation goes by a double here, which has not every number of 64 bits.
+        case UInt8(ascii: "Q"): return Decimal(number.uint64Value)
+        default: return Decimal(number.int64Value)
+        }
     }
 
     static func decimal(_ number: Double) -> Decimal? { decimal(NSNumber(value: number)) }

@@ -16,6 +16,12 @@ enum ProgrammingMistake {
                 + "context first: context.object(with: other.objectID).")
     }
 
+    static func ownParent(_ name: String?) -> Never {
+        preconditionFailure(
+            "The context \"\(name ?? "")\" cannot be its own parent, nor that of its parents; set "
+                + "another one, or a coordinator.")
+    }
+
     static func wrongQueue(_ name: String?) -> Never {
         preconditionFailure(
             "Multithreading violation: the context \"\(name ?? "")\" or one of its objects is used "

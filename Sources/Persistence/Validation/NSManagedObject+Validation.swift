@@ -32,7 +32,7 @@ extension NSManagedObject {
             if let error = linkError(slot) { errors.append(error) }
         }
         for slot in toManys.indices where event == .insert || toManys[slot].isChanged {
-            if let error = countError(slot) { errors.append(error) }
+            if let error = strangerError(slot) ?? countError(slot) { errors.append(error) }
         }
         return errors
     }
@@ -61,6 +61,7 @@ extension NSManagedObject {
                 try validateValue(value, forKey: name)
                 // An override may let pass what no row can take.
                 if let misfit = extras?.misfits[name] { throw misfitError(name, misfit) }
+                if case .toMany(let index) = slot, let error = strangerError(index) { throw error }
             } catch {
                 errors.append(PersistenceErrors.bridged(error) as NSError)
             }
@@ -72,6 +73,19 @@ extension NSManagedObject {
         let found = value.map { "\(type(of: $0))" } ?? "nil"
         return validationError(
             NSManagedObjectValidationError, key, "cannot hold a value of type \(found)", value)
+    }
+
+    /// A member that was added, but is of an entity the relationship does not lead to: its row's key
+    /// would be that of another object.
+    private func strangerError(_ slot: Int) -> NSError? {
+        let relationship = shape.layout.toManys[slot]
+        guard let destination = relationship.destinationEntity else { return nil }
+        let stranger = toManys[slot].added.first { !$0.id.entity.isKindOf(entity: destination) }
+        guard let stranger else { return nil }
+        return validationError(
+            NSManagedObjectValidationError, relationship.name,
+            "cannot hold an object of \"\(stranger.id.entity.name ?? "")\"",
+            shown(toMany: slot))
     }
 
     private func linkError(_ slot: Int) -> NSError? {

@@ -85,6 +85,9 @@ extension Authenticator {
                 user: caller.userRecordName,
                 ask: { try service.handle($0, target: $1, caller: caller) },
                 listen: { try service.listen(for: $0, target: $1, caller: caller, changed: $2) })
+            admitted.askReading = {
+                try service.handle($0, target: $1, caller: caller, makesIndexes: false)
+            }
             admitted.isWorld = caller == .world
             admitted.outlook = outlook
             return admitted
@@ -99,11 +102,14 @@ extension Authenticator {
                     listen: {
                         try service.listen(for: $0, target: $1, caller: caller, changed: $2)
                     })
+                admitted.askReading = {
+                    try service.handle($0, target: $1, caller: caller, makesIndexes: false)
+                }
                 admitted.stillGood = { try service.requireGood(signer) }
                 return admitted
             }
         }
-        writersMax = service.writersMax
+        writerOrder = service.writerOrder
         publicShare = { try service.publicShare(shortGUID: $0) }
         courier = CourierDoor(
             user: { try service.user(ofCourierToken: $0) },

@@ -101,35 +101,50 @@ public final class RecordService: Sendable {
     public func handle(
         _ request: RecordRequest, target: RecordTarget, caller: Caller
     ) throws(RecordError) -> RecordResponse {
-        guard dialect == .plain else { return try counted(request, target, caller) }
+        try handle(request, target: target, caller: caller, makesIndexes: true)
+    }
+
+    /// The same; where not `makesIndexes`, a query that needs an index that is not there throws
+    /// `wantsToWrite` and makes none.
+    package func handle(
+        _ request: RecordRequest, target: RecordTarget, caller: Caller, makesIndexes: Bool
+    ) throws(RecordError) -> RecordResponse {
+        guard dialect == .plain else {
+            return try counted(request, target, caller, makesIndexes)
+        }
         if let key = request.extensionsUsed.first {
             throw RecordError(
                 .badRequest, "\(key) is nothing that this service knows; leave it out.")
         }
         do {
-            return try counted(request, target, caller).withoutExtensions
+            return try counted(request, target, caller, makesIndexes).withoutExtensions
         } catch {
             throw error.withoutExtensions
         }
     }
 
     private func counted(
-        _ request: RecordRequest, _ target: RecordTarget, _ caller: Caller
+        _ request: RecordRequest, _ target: RecordTarget, _ caller: Caller, _ makesIndexes: Bool
     ) throws(RecordError) -> RecordResponse {
-        let response = try answer(request, target, caller)
+        let response = try answer(request, target, caller, makesIndexes)
         counters.note(response, to: request)
         return response
     }
 
     private func answer(
-        _ request: RecordRequest, _ target: RecordTarget, _ caller: Caller
+        _ request: RecordRequest, _ target: RecordTarget, _ caller: Caller, _ makesIndexes: Bool
     ) throws(RecordError) -> RecordResponse {
         try accounts.requireContainer(target.container)
         let database = try DatabaseKey(target, caller: caller, request: request)
         try publicAccess.check(request, of: caller, database)
         let retired = try retiredFields(for: target)
         try retired.check(request)
-        let answer = try answer(request, database, target, caller, retired)
+        let answer =
+            if case .queryRecords(let query) = request {
+                try queryRecords(query, database, caller, makesIndexes: makesIndexes)
+            } else {
+                try answer(request, database, target, caller, retired)
+            }
         // What is shown again meanwhile was told again before it was read here.
         let hidden = retired.isEmpty ? retired : try retiredFields(for: target)
         return try linked(answer.hiding(hidden), database, target, caller)
@@ -156,7 +171,7 @@ public final class RecordService: Sendable {
         case .lookupRecords(let lookup):
             return try lookupRecords(lookup, database, caller)
         case .queryRecords(let query):
-            return try queryRecords(query, database, caller)
+            return try queryRecords(query, database, caller, makesIndexes: true)
         case .zoneChanges(let changes):
             return try zoneChanges(changes, database, caller)
         case .recordChanges(let changes): return try recordChanges(changes, database, caller)

@@ -1,6 +1,7 @@
 import Foundation
 import Platform
 import RecordServer
+import RecordService
 import RecordWire
 import Testing
 
@@ -14,24 +15,47 @@ import Testing
         let server: RecordServer
         let port: UInt16
 
-        /// So many write at once.
-        init(writersMax: Int) throws {
+        /// So many write to one database at once.
+        convenience init(writersMax: Int) throws {
+            // A thread for each connection: one at work wakes no other of its own.
+            try self.init(.ofDatabases(writersMax: writersMax), threads: 40)
+        }
+
+        init(
+            _ order: WriterOrder, threads: Int,
+            _ change: (inout ServerConfiguration) -> Void = { _ in }
+        ) throws {
             let (asked, gate) = (asked, gate)
             var door = Authenticator { _, _ in
-                Authenticator.Admitted(user: "ann") { question, target in
-                    guard case .modifyRecords(let change) = question else {
-                        return .caller(CallerReply(userRecordName: "_ann"))
+                let ask: Authenticator.Asking = { question, target in
+                    switch question {
+                    case .modifyRecords(let change):
+                        asked.withLock { $0 += change.operations.map(\.record.recordName) }
+                    case .queryRecords(let query):
+                        asked.withLock { $0.append(query.query.recordType) }
+                    default: return .caller(CallerReply(userRecordName: "_ann"))
                     }
-                    asked.withLock { $0 += change.operations.map(\.record.recordName) }
                     if target.environment == "development" { gate.wait() }
                     return .records(RecordsReply(results: []))
                 }
+                var admitted = Authenticator.Admitted(user: "ann", ask: ask)
+                // Queries of "Known" find their index.
+                admitted.askReading = { question, target in
+                    guard case .queryRecords(let query) = question else {
+                        return try ask(question, target)
+                    }
+                    guard query.query.recordType == "Known" else {
+                        throw RecordService.wantsToWrite
+                    }
+                    return .records(RecordsReply(results: []))
+                }
+                return admitted
             }
-            door.writersMax = writersMax
+            door.writerOrder = order
             var configuration = ServerConfiguration(tls: .off)
             configuration.port = 0
-            // A thread for each connection: one at work wakes no other of its own.
-            configuration.http.threads = 40
+            configuration.http.threads = threads
+            change(&configuration)
             // Nobody's time in the line is up: on a busy machine a test may stand still for minutes
             // between two of its lines.
             var platform = Environment.system
@@ -45,12 +69,13 @@ import Testing
 
         func open(for count: Int) { for _ in 0..<count { gate.signal() } }
 
-        func ask(_ operation: String, _ body: String, in environment: String = "development")
-            throws -> RawClient
-        {
+        func ask(
+            _ operation: String, _ body: String, in environment: String = "development",
+            of container: String = "iCloud.x"
+        ) throws -> RawClient {
             let client = try RawClient(port: port)
             client.send(
-                "POST /database/1/iCloud.x/\(environment)/private/\(operation) HTTP/1.1\r\n"
+                "POST /database/1/\(container)/\(environment)/private/\(operation) HTTP/1.1\r\n"
                     + "Host: h\r\nContent-Length: \(body.utf8.count)\r\n\r\n\(body)")
             return client
         }
@@ -60,6 +85,10 @@ import Testing
                 "records/modify",
                 #"{"operations":[{"operationType":"create","record":{"recordName":"\#(name)","#
                     + #""recordType":"Note"}}]}"#, in: environment)
+        }
+
+        func query(_ type: String) throws -> RawClient {
+            try ask("records/query", #"{"query":{"recordType":"\#(type)"}}"#)
         }
 
         /// Waits until so many ask the service, or have asked it, and so many sleep or slept
@@ -135,5 +164,48 @@ import Testing
         #expect(first.read(until: Self.done).contains("200 OK"))
         while !stop.isFinished { try await Task.sleep(for: .milliseconds(5)) }
         #expect(desk.asked.withLock { $0 } == ["first"])
+    }
+
+    /// Half of the threads, also where those who listen have all room that there is for them.
+    @Test func writersOfOneContainerLeaveHalfOfTheThreads() async throws {
+        let desk = try Desk(.ofContainers, threads: 8) { $0.http.held.max = 0 }
+        defer { desk.server.stop() }
+        var writers: [RawClient] = []
+        for number in 0..<10 {
+            writers.append(try desk.write("\(number)"))
+            try await desk.settle(asked: min(number + 1, 4), asleep: max(0, number - 3))
+        }
+        // Another database is in the same file.
+        writers.append(try desk.write("10", in: "production"))
+        try await desk.settle(asked: 4, asleep: 7)
+        // Who comes anew is given to a thread that is idle.
+        for _ in 0..<8 {
+            let reader = try desk.ask("users/caller", "")
+            #expect(reader.read(until: "_ann").contains("200 OK"))
+        }
+        let other = try desk.ask(
+            "records/modify", #"{"operations":[]}"#, in: "production", of: "iCloud.y")
+        #expect(other.read(until: Self.done).contains("200 OK"))
+        desk.open(for: 10)
+        for writer in writers { #expect(writer.read(until: Self.done).contains("200 OK")) }
+        #expect(desk.asked.withLock { Set($0) } == Set((0...10).map(String.init)))
+    }
+
+    @Test func aQueryThatMakesAnIndexStandsInTheLine() async throws {
+        let desk = try Desk(writersMax: 1)
+        defer { desk.server.stop() }
+        let first = try desk.write("first")
+        try await desk.settle(asked: 1, asleep: 0)
+        let second = try desk.query("Unknown")
+        try await desk.settle(asked: 1, asleep: 1)
+        let third = try desk.write("third")
+        try await desk.settle(asked: 1, asleep: 2)
+        // One that finds its index waits for nobody.
+        #expect(try desk.query("Known").read(until: Self.done).contains("200 OK"))
+        desk.open(for: 3)
+        for client in [first, second, third] {
+            #expect(client.read(until: Self.done).contains("200 OK"))
+        }
+        #expect(desk.asked.withLock { $0 } == ["first", "Unknown", "third"])
     }
 }

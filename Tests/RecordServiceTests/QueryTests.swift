@@ -57,6 +57,20 @@ import Testing
 
     // MARK: Answers
 
+    @Test func whoAsksNotToWriteIsToldThatAnIndexIsMissing() throws {
+        let fixture = try fixture()
+        let request = RecordRequest.queryRecords(query([], byNumber))
+        func withoutWriting() throws(RecordError) -> RecordResponse {
+            try fixture.service.handle(
+                request, target: fixture.target, caller: fixture.caller, makesIndexes: false)
+        }
+        for _ in 0..<2 {
+            #expect(throws: RecordService.wantsToWrite) { _ = try withoutWriting() }
+        }
+        let answer = try fixture.send(request)
+        #expect(try withoutWriting() == answer)
+    }
+
     @Test func aQuerySeesWhatWasJustWritten() throws {
         let fixture = try fixture()
         let request = query([number(.greaterThan, .int64(7))], byNumber)

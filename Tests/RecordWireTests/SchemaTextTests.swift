@@ -220,4 +220,27 @@ import Testing
         #expect(merged["N"]?["a"]?.indexes == [.sortable])
         #expect(SchemaDifference(from: merged, to: old.merged(with: merged)).isEmpty)
     }
+
+    /// Each type and field is found at once: with a look through all of them for each this would be
+    /// hundreds of millions of looks.
+    @Test func aSchemaOfTenThousandTypesIsReadMergedAndCompared() throws {
+        let count = 10_000
+        func text(_ numbers: Range<Int>) -> String {
+            "DEFINE SCHEMA\n"
+                + numbers.map { "RECORD TYPE Type\($0) (GRANT READ TO \"_icloud\");\n" }.joined()
+        }
+        let old = try RecordSchema(text: text(0..<count))
+        let new = try RecordSchema(text: text(1..<count + 1))
+        #expect(
+            SchemaDifference(from: old, to: new).lines == [
+                "+ record type Type10000", "+ Type10000: READ to _icloud", "- record type Type0",
+                "- Type0: READ to _icloud",
+            ])
+        let merged = old.merged(with: new)
+        #expect(merged.recordTypes.count == count + 1)
+        #expect(SchemaDifference(from: merged, to: new.merged(with: old)).isEmpty)
+        let twice = text(0..<count) + "RECORD TYPE Type7 ();"
+        let error = #expect(throws: RecordError.self) { _ = try RecordSchema(text: twice) }
+        #expect(error?.reason.contains("Type7 stands here twice") == true)
+    }
 }

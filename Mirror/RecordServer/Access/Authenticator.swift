@@ -16,6 +16,9 @@ package struct Authenticator: Sendable {
         /// Names the user, for limits.
         package var user: String
         package var ask: Asking
+        /// As `ask`, but throws `RecordService.wantsToWrite` for a query that writes first; nil
+        /// where none does.
+        package var askReading: Asking?
         /// Whether only the app is known; limits count the address then.
         package var isWorld = false
         /// When the user's token ends; nil for one that does not.
@@ -75,9 +78,8 @@ package struct Authenticator: Sendable {
     /// What anybody may know of the share behind a short GUID; nil where there are no shares.
     package var publicShare: (@Sendable (_ shortGUID: String) throws -> PublicShare?)?
 
-    /// How many write to one database at once, where they wait for one another, each on a thread of
-    /// the server; nil: any number.
-    package var writersMax: Int?
+    /// Whom those who write wait for, each on a thread of the server.
+    package var writerOrder = WriterOrder.ofContainers
 
     /// nil where nobody brings notices.
     package var courier: CourierDoor?

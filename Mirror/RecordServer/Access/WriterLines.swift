@@ -1,11 +1,12 @@
 internal import Platform
+internal import RecordService
 internal import RecordWire
 
-/// Who writes to a database of records, and who waits for that.
+/// Who writes records, and who waits for that.
 ///
-/// A writer that waits for the lock of a database holds a thread of the server, and with it all
-/// connections of that thread. So few do at once, and the others sleep without one, in the order in
-/// which they came.
+/// A writer that waits for the lock of a database, or of a container's file, holds a thread of the
+/// server, and with it all connections of that thread. So few do at once, and the others sleep
+/// without one, in the order in which they came.
 final class WriterLines: Sendable {
     private struct Waiting {
         let number: Int
@@ -27,31 +28,50 @@ final class WriterLines: Sendable {
     }
 
     private let state = Lock(State())
+    private let order: WriterOrder
     private let writersMax: Int
 
-    /// So many write to one database at once.
-    init(writersMax: Int) { self.writersMax = max(1, writersMax) }
+    /// Those who share trips to the disk take half of the server's threads.
+    init(_ order: WriterOrder, threads: Int) {
+        self.order = order
+        writersMax =
+            switch order {
+            case .ofContainers: max(1, threads / 2)
+            case .ofDatabases(let writersMax): max(1, writersMax)
+            }
+    }
 
-    /// nil for a request that writes to no database of records.
-    func turn(for question: RecordRequest, _ target: RecordTarget, _ user: String) -> WriterTurn? {
+    /// nil for a request that writes nothing, or nothing that others may hold locked for long.
+    /// `indexes`: a query that makes some.
+    func turn(
+        for question: RecordRequest, _ target: RecordTarget, _ user: String, indexes: Bool = false
+    ) -> WriterTurn? {
         let zone: ZoneID?
         switch question {
         case .modifyRecords(let change): zone = change.zoneID
+        case .queryRecords(let query) where indexes: zone = query.zoneID
         case .modifyZones: zone = nil
+        case .modifySubscriptions, .createToken, .acceptShares, .uploadAssets:
+            guard case .ofContainers = order else { return nil }
+            zone = nil
         default: return nil
         }
+        let number = state.withLock { state in
+            state.numbers += 1
+            return state.numbers
+        }
+        return WriterTurn(number: number, line: line(of: zone, target, user), of: self)
+    }
+
+    private func line(of zone: ZoneID?, _ target: RecordTarget, _ user: String) -> String {
+        guard case .ofDatabases = order else { return target.container }
         let owner =
             switch target.database {
             case RoutePath.publicDatabase: ""
             case "shared": zone?.ownerRecordName ?? user
             default: user
             }
-        let number = state.withLock { state in
-            state.numbers += 1
-            return state.numbers
-        }
-        return WriterTurn(
-            number: number, line: "\(target.container)/\(target.environment)/\(owner)", of: self)
+        return "\(target.container)/\(target.environment)/\(owner)"
     }
 
     /// Newcomers go behind those who wait.

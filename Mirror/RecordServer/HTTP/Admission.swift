@@ -52,7 +52,7 @@ package struct HTTPWait: Sendable {
     /// What is sent in the place of an answer where the client closed its side meanwhile, and
     /// probably hears nothing; nil: the last answer.
     package var parting: (@Sendable () -> HTTPResponse)?
-    /// Among whose requests it counts; nil: the user's.
+    /// Among whose requests it counts, where it waits for no news; nil: the user's listeners.
     package var holder: String?
 
     package init(

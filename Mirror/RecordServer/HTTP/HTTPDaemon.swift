@@ -234,7 +234,7 @@ final class HTTPDaemon: Sendable {
         let descriptor = diptych_mhd_socket(connection)
         if held.begin(
             id, of: wait.holder ?? incoming.hold.user ?? "", seconds: wait.seconds,
-            descriptor: descriptor)
+            descriptor: descriptor, isListener: wait.holder == nil)
         {
             // Who cannot listen is answered with what there is.
             waiting.listening = try? wait.listen { [held] in held.wake(id) }

@@ -14,11 +14,14 @@ final class HeldRequests: Sendable {
         var isAsleep = false
         /// Something may have happened since the answer was last looked for.
         var wasWoken = false
+        /// Whether it waits for news, rather than for its turn to write.
+        var isListener = true
     }
 
     private struct State {
         var entries: [UInt: Entry] = [:]
         var perUser: [String: Int] = [:]
+        var listeners = 0
         var isClosed = false
     }
 
@@ -33,17 +36,21 @@ final class HeldRequests: Sendable {
 
     var count: Int { state.withLock { $0.entries.count } }
 
-    /// Takes a request in; false where there is no room for one more.
+    /// Takes a request in; false where there is no room for one more. Who is no listener needs none
+    /// of theirs: there are no more of those than connections.
     func begin(
-        _ connection: UInt, of user: String, seconds: Double, descriptor: Int32? = nil
+        _ connection: UInt, of user: String, seconds: Double, descriptor: Int32? = nil,
+        isListener: Bool = true
     ) -> Bool {
         let until = clock.now().addingTimeInterval(min(max(seconds, 0), limits.secondsMax))
         return state.withLock { state in
             let ofUser = state.perUser[user, default: 0]
-            guard !state.isClosed, state.entries.count < limits.max, ofUser < limits.perUserMax
+            guard !state.isClosed, ofUser < limits.perUserMax,
+                !isListener || state.listeners < limits.max
             else { return false }
             state.entries[connection] = Entry(
-                user: user, descriptor: descriptor, until: until)
+                user: user, descriptor: descriptor, until: until, isListener: isListener)
+            state.listeners += isListener ? 1 : 0
             state.perUser[user] = ofUser + 1
             return true
         }
@@ -102,6 +109,7 @@ final class HeldRequests: Sendable {
     func end(_ connection: UInt) {
         state.withLock { state in
             guard let entry = state.entries.removeValue(forKey: connection) else { return }
+            state.listeners -= entry.isListener ? 1 : 0
             let left = state.perUser[entry.user, default: 1] - 1
             state.perUser[entry.user] = left > 0 ? left : nil
         }

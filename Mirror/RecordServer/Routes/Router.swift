@@ -18,8 +18,7 @@ package struct Router: Sendable {
     let scheme: String
     private let signInPath: String?
     private let health: HealthAnswers
-    /// nil where writers wait for nobody for long.
-    private let lines: WriterLines?
+    let lines: WriterLines
 
     init(
         door: Authenticator, capabilities: ServerCapabilities?, configuration: ServerConfiguration,
@@ -27,7 +26,7 @@ package struct Router: Sendable {
     ) {
         self.health = health
         self.door = door
-        lines = door.writersMax.map(WriterLines.init)
+        lines = WriterLines(door.writerOrder, threads: configuration.http.threads)
         self.capabilities = capabilities
         bodyBytesMax = configuration.http.bodyBytesMax
         expandedBytesMax = configuration.expandedBytesMax
@@ -232,7 +231,7 @@ package struct Router: Sendable {
     }
 
     /// An answer that names a place of this server gets its address as the client knows it.
-    private func addressed(
+    func addressed(
         _ answer: RecordResponse, _ request: HTTPRequest
     ) -> RecordResponse {
         guard case .courierToken(var token) = answer, let text = token.apnsToken,
@@ -347,15 +346,8 @@ package struct Router: Sendable {
                 path: operation, method: method, body: try plainBody(of: request),
                 format: isPlain ? .json : WireFormat(contentType: request.headers["Content-Type"]),
                 dialect: isPlain ? .plain : .extended)
-            let turn = lines?.turn(for: question, target, caller.user)
-            if let turn, !turn.begin() {
-                return .wait(later(turn, question, target, caller, request, uuid))
-            }
-            defer { turn?.end() }
             guard question.waitSeconds > 0, !isPlain, let listen = caller.listen else {
-                let answer = addressed(try caller.ask(question, target), request)
-                return .response(
-                    try told(answer, to: question, target, caller, request, uuid))
+                return try outcome(of: question, target, caller, request, uuid)
             }
             return .wait(
                 HTTPWait(
@@ -384,7 +376,7 @@ package struct Router: Sendable {
                 caller = try door.admit(tokens(of: request, for: target), target.container)
             }
             defer { throttle.charge(asker(caller, request), since: began) }
-            let answer = try caller.ask(question, target)
+            let answer = addressed(try caller.ask(question, target), request)
             guard isLast || answer.isNews else { return nil }
             return try told(answer, to: question, target, caller, request, uuid)
         } catch {
@@ -393,7 +385,7 @@ package struct Router: Sendable {
     }
 
     /// A good answer in the format that the asker likes best.
-    private func told(
+    func told(
         _ answer: RecordResponse, to question: RecordRequest, _ target: RecordTarget,
         _ caller: Authenticator.Admitted, _ request: HTTPRequest, _ uuid: String
     ) throws -> HTTPResponse {

@@ -53,8 +53,8 @@ final class AssetFiles: Sendable {
     /// Gives a whole file its name, in the place of one of the same content. It and its name are on
     /// the disk then.
     func keep(_ file: IncomingFile, as checksum: AssetChecksum) throws(RecordError) {
-        guard !file.isKept else { return }
         let place = try place(of: checksum)
+        guard !file.isKept else { return try requireStill(file.size, at: place) }
         let shelf = place.deletingLastPathComponent()
         try make(shelf)
         try reach("service.assets.beforeRename", place)
@@ -62,6 +62,17 @@ final class AssetFiles: Sendable {
         file.isKept = true
         try sync(folder: shelf)
         try reach("service.assets.afterRename", place)
+    }
+
+    /// A transaction that runs again meets the file that it kept before it was undone. Meanwhile
+    /// another may have removed it as one that nothing names.
+    private func requireStill(_ size: Int64, at place: URL) throws(RecordError) {
+        var status = stat()
+        guard stat(place.path, &status) != 0 || Int64(status.st_size) != size else { return }
+        var error = RecordError(
+            .tryAgainLater, "The asset was removed while it came in; upload it again.")
+        error.retryAfterSeconds = 1
+        throw error
     }
 
     /// Whether the file went, or was not there.

@@ -7,9 +7,8 @@ struct BackendFacts: Sendable {
     var storageBytes: Int64?
     /// What is left on the disk of the rows for this process.
     var freeBytes: Int64?
-    /// How many writers of one database of records are of use at once: each waits for the former
-    /// one by itself. nil: the more there are, the more share a trip to the disk.
-    var writersMax: Int?
+    /// Who of those who write waits for whom.
+    var writerOrder = WriterOrder.ofContainers
 }
 
 extension Backend {

@@ -25,8 +25,8 @@ extension RecordService {
     /// How many requests shared each commit; nil where the backend does not group them.
     package var commitSizes: HistogramSummary? { backend.facts().commitSizes }
 
-    /// How many requests should write to one database of records at once; nil: any number.
-    package var writersMax: Int? { backend.facts().writersMax }
+    /// Who of those who write waits for whom.
+    package var writerOrder: WriterOrder { backend.facts().writerOrder }
 
     /// Bytes of the database's files, and what is left on their disk; nil where that is elsewhere.
     package var storage: (usedBytes: Int64?, freeBytes: Int64?) {

@@ -7,13 +7,14 @@ extension RecordService {
     private static let learningAttemptsMax = 3
 
     func queryRecords(
-        _ request: QueryRecords, _ key: DatabaseKey, _ caller: Caller
+        _ request: QueryRecords, _ key: DatabaseKey, _ caller: Caller, makesIndexes: Bool
     ) throws(RecordError) -> RecordResponse {
         let session = try QuerySession(request, key, self, caller)
         for _ in 0..<Self.learningAttemptsMax {
             switch try backend.read(key.place, { try session.attempt($0) }) {
             case .page(let reply): return .records(reply)
             case .missing(let keys):
+                guard makesIndexes else { throw Self.wantsToWrite }
                 guard try backend.write(to: key, { try session.learn(keys, $0) }) else {
                     throw Self.isLearning
                 }
@@ -22,6 +23,10 @@ extension RecordService {
         // Other queries had them given up.
         throw Self.isLearning
     }
+
+    /// Thrown where a query would make an index first, to who asked not to do that yet.
+    package static let wantsToWrite = RecordError(
+        .tryAgainLater, "The query makes an index first, and writes.")
 
     private static var isLearning: RecordError {
         var error = RecordError(

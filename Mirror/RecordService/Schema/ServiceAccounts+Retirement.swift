@@ -156,10 +156,12 @@ extension RecordSchema {
     /// The fields that clients of some version see by `later` and do not by this schema.
     func fieldsSeenAgain(by later: RecordSchema) -> Set<FieldKey> {
         var seen: Set<FieldKey> = []
+        let places = later.places
         for type in recordTypes {
+            let known = places[ExactName(type.name)].map { later.recordTypes[$0] }
             for field in type.fields {
                 guard let former = field.retiredFrom else { continue }
-                if let version = later[type.name]?[field.name]?.retiredFrom, version <= former {
+                if let version = known?[field.name]?.retiredFrom, version <= former {
                     continue
                 }
                 seen.insert(FieldKey(field.name, of: type.name))

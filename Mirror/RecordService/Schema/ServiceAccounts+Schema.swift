@@ -164,16 +164,18 @@ extension ServiceAccounts {
     ) throws -> RecordSchema {
         var schema = try imported(container, environment, transaction)
             .merged(with: try learnt(container, environment, transaction))
-        for declared in try transaction.declarations(container: container) {
-            guard
-                let type = schema.recordTypes.firstIndex(where: {
-                    $0.name.isExactly(declared.recordType)
-                }),
-                let field = schema.recordTypes[type].fields.firstIndex(where: {
-                    $0.name.isExactly(declared.field)
-                }), schema.recordTypes[type].fields[field].indexes.isEmpty
-            else { continue }
-            schema.recordTypes[type].fields[field].indexes = [.queryable]
+        let declared = Dictionary(
+            grouping: try transaction.declarations(container: container),
+            by: { ExactName($0.recordType) }
+        ).mapValues { Set($0.map { ExactName($0.field) }) }
+        for type in schema.recordTypes.indices {
+            guard let names = declared[ExactName(schema.recordTypes[type].name)] else { continue }
+            for field in schema.recordTypes[type].fields.indices
+            where schema.recordTypes[type].fields[field].indexes.isEmpty
+                && names.contains(ExactName(schema.recordTypes[type].fields[field].name))
+            {
+                schema.recordTypes[type].fields[field].indexes = [.queryable]
+            }
         }
         try addGrants(to: &schema, container, transaction)
         return schema
@@ -218,10 +220,9 @@ extension ServiceAccounts {
         let grants = try transaction.roleGrants(container: container)
         let own = Set(grants.map(\.role)).subtracting(StandardRole.names)
         schema.roles = Array(own.union(schema.roles)).sorted()
+        let ofTypes = Dictionary(grouping: grants) { ExactName($0.recordType) }
         for place in schema.recordTypes.indices {
-            let name = schema.recordTypes[place].name
-            let rows = grants.filter { $0.recordType.isExactly(name) }
-            guard !rows.isEmpty else { continue }
+            guard let rows = ofTypes[ExactName(schema.recordTypes[place].name)] else { continue }
             schema.recordTypes[place].grants = rows.compactMap(\.schemaGrant)
         }
     }

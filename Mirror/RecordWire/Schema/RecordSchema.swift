@@ -116,13 +116,26 @@ public struct RecordSchema: Hashable, Sendable {
     }
 
     public subscript(recordType: String) -> TypeDefinition? {
-        recordTypes.first { ExactName($0.name) == ExactName(recordType) }
+        recordTypes.first { $0.name.isExactly(recordType) }
     }
+
+    /// Where each record type stands, for who asks for many: there may be thousands.
+    package var places: [ExactName: Int] { ExactName.places(of: recordTypes.lazy.map(\.name)) }
 }
 
 extension RecordSchema.TypeDefinition {
     public subscript(field: String) -> RecordSchema.Field? {
-        fields.first { ExactName($0.name) == ExactName(field) }
+        fields.first { $0.name.isExactly(field) }
+    }
+
+    /// Where each field stands.
+    package var places: [ExactName: Int] { ExactName.places(of: fields.lazy.map(\.name)) }
+}
+
+extension ExactName {
+    /// The first of two equal ones counts.
+    fileprivate static func places(of names: some Sequence<String>) -> [ExactName: Int] {
+        Dictionary(names.enumerated().map { (ExactName($1), $0) }) { first, _ in first }
     }
 }
 

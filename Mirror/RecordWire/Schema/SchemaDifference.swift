@@ -32,20 +32,27 @@ public struct SchemaDifference: Hashable, Sendable {
     public init(from old: RecordSchema, to new: RecordSchema) {
         added = Self.missing(in: old, of: new)
         removed = Self.missing(in: new, of: old)
+        let places = old.places
         for type in new.recordTypes.sorted(by: { $0.name < $1.name }) {
+            guard let known = places[ExactName(type.name)].map({ old.recordTypes[$0] }) else {
+                continue
+            }
+            let fields = known.places
             for field in type.fields.sorted(by: { $0.name < $1.name }) {
-                guard let former = old[type.name]?[field.name], former.type != field.type else {
-                    continue
-                }
+                guard let former = fields[ExactName(field.name)].map({ known.fields[$0] }),
+                    former.type != field.type
+                else { continue }
                 retypings.append(Retyping(recordType: type.name, from: former, to: field))
             }
         }
     }
 
     private static func missing(in one: RecordSchema, of other: RecordSchema) -> [Change] {
-        var missing = other.roles.sorted().filter { !one.roles.contains($0) }.map(Change.role)
+        let roles = Set(one.roles)
+        var missing = other.roles.sorted().filter { !roles.contains($0) }.map(Change.role)
+        let places = one.places
         for type in other.recordTypes.sorted(by: { $0.name < $1.name }) {
-            guard let known = one[type.name] else {
+            guard let known = places[ExactName(type.name)].map({ one.recordTypes[$0] }) else {
                 missing.append(.recordType(type.name))
                 missing += type.fields.sorted { $0.name < $1.name }
                     .map { .field(recordType: type.name, $0) }
@@ -55,8 +62,9 @@ public struct SchemaDifference: Hashable, Sendable {
                 missing += Self.retirements(of: type, beyond: nil)
                 continue
             }
+            let fields = known.places
             for field in type.fields.sorted(by: { $0.name < $1.name }) {
-                guard let former = known[field.name] else {
+                guard let former = fields[ExactName(field.name)].map({ known.fields[$0] }) else {
                     missing.append(.field(recordType: type.name, field))
                     continue
                 }
@@ -115,34 +123,36 @@ extension RecordSchema {
     /// Both together. Where a field has two types, the one of this schema stays.
     public func merged(with other: RecordSchema) -> RecordSchema {
         var merged = self
-        merged.roles += other.roles.filter { !roles.contains($0) }
+        let known = Set(roles)
+        merged.roles += other.roles.filter { !known.contains($0) }
+        var places = places
         for type in other.recordTypes {
-            guard
-                let place = merged.recordTypes.firstIndex(where: {
-                    ExactName($0.name) == ExactName(type.name)
-                })
-            else {
+            let name = ExactName(type.name)
+            if let place = places[name] {
+                merged.recordTypes[place].merge(type)
+            } else {
+                places[name] = merged.recordTypes.count
                 merged.recordTypes.append(type)
-                continue
-            }
-            for field in type.fields {
-                let known = merged.recordTypes[place].fields.firstIndex {
-                    ExactName($0.name) == ExactName(field.name)
-                }
-                if let known {
-                    merged.recordTypes[place].fields[known].indexes.formUnion(field.indexes)
-                    if let version = field.retiredFrom {
-                        merged.recordTypes[place].fields[known].retiredFrom = version
-                    }
-                } else {
-                    merged.recordTypes[place].fields.append(field)
-                }
-            }
-            merged.recordTypes[place].naturalKeys.formUnion(type.naturalKeys)
-            for grant in type.grants where !merged.recordTypes[place].grants.contains(grant) {
-                merged.recordTypes[place].grants.append(grant)
             }
         }
         return merged
+    }
+}
+
+extension RecordSchema.TypeDefinition {
+    fileprivate mutating func merge(_ other: Self) {
+        var places = places
+        for field in other.fields {
+            let name = ExactName(field.name)
+            guard let known = places[name] else {
+                places[name] = fields.count
+                fields.append(field)
+                continue
+            }
+            fields[known].indexes.formUnion(field.indexes)
+            if let version = field.retiredFrom { fields[known].retiredFrom = version }
+        }
+        naturalKeys.formUnion(other.naturalKeys)
+        for grant in other.grants where !grants.contains(grant) { grants.append(grant) }
     }
 }

@@ -37,6 +37,7 @@ struct SchemaReader {
         try expect("DEFINE")
         try expect("SCHEMA")
         var schema = RecordSchema()
+        var known: Set<ExactName> = []
         while token != .end {
             if try take("CREATE") {
                 try expect("ROLE")
@@ -45,7 +46,7 @@ struct SchemaReader {
             } else if try take("RECORD") {
                 try expect("TYPE")
                 let type = try recordType()
-                guard schema[type.name] == nil else {
+                guard known.insert(ExactName(type.name)).inserted else {
                     throw problem("RECORD TYPE \(type.name) stands here twice")
                 }
                 schema.recordTypes.append(type)
@@ -62,12 +63,13 @@ struct SchemaReader {
         var type = RecordSchema.TypeDefinition(name: try name("a record type's name"))
         try checkExtensions()
         try expect(mark: "(")
+        var known: Set<ExactName> = []
         while token != .mark(")") {
             if try take("GRANT") {
                 type.grants.append(try grant())
             } else {
                 let field = try field()
-                guard type[field.name] == nil else {
+                guard known.insert(ExactName(field.name)).inserted else {
                     throw problem("the field \(field.name) stands here twice")
                 }
                 type.fields.append(field)

@@ -108,6 +108,9 @@ static inline struct MHD_Daemon *diptych_mhd_start(const struct diptych_mhd_sett
     DIPTYCH_OPTION(MHD_OPTION_CONNECTION_LIMIT, s->connection_limit, 0);
     DIPTYCH_OPTION(MHD_OPTION_CONNECTION_TIMEOUT, s->idle_seconds, 0);
     DIPTYCH_OPTION(MHD_OPTION_CONNECTION_MEMORY_LIMIT, s->connection_memory, 0);
+    // The library's own 400 (no Host, or a length that is no number) has its head twice, the second
+    // as its body, and closes: 0.9.75 builds the queued answer once more. Only 0 here would avoid
+    // the first, and lets pass other heads and chunks that two readers read differently.
     DIPTYCH_OPTION(MHD_OPTION_STRICT_FOR_CLIENT, 1, 0);
     DIPTYCH_OPTION(MHD_OPTION_URI_LOG_CALLBACK, s->begin, s->context);
     DIPTYCH_OPTION(MHD_OPTION_NOTIFY_COMPLETED, s->completed, s->context);

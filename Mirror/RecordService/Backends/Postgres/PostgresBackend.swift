@@ -177,7 +177,9 @@ final class PostgresBackend: Backend {
     /// Enough that the next is at the lock when the one before it ends.
     private static let writersMax = 4
 
-    func facts() -> BackendFacts { BackendFacts(writersMax: Self.writersMax) }
+    func facts() -> BackendFacts {
+        BackendFacts(writerOrder: .ofDatabases(writersMax: Self.writersMax))
+    }
 
     /// PostgreSQL looks after its own pages.
     func damage() throws(RecordError) -> [String] { [] }

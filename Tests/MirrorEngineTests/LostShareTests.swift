@@ -3,6 +3,8 @@ import MirrorEngine
 import MirrorTestKit
 import Platform
 import RecordWire
+import SQLiteDriver
+import SQLiteStore
 import Stores
 import Testing
 
@@ -49,7 +51,7 @@ import Testing
         _ = try guest.prepare(container: "test")
         try guest.leaveZone()
         try device.insert("Note", ["title": .text("meanwhile")])
-        try device.store.write { transaction in
+        _ = try device.store.write { transaction in
             try transaction.connection.run(
                 "UPDATE ANSCKMETADATAENTRY SET ZSTRINGVALUE = replace(ZSTRINGVALUE, "
                     + "'\"keepsAside\":true', '\"keepsAside\":false') "

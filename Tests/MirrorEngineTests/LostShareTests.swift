@@ -1,7 +1,10 @@
 import Foundation
 import MirrorEngine
 import MirrorTestKit
+import Platform
 import RecordWire
+import SQLiteDriver
+import SQLiteStore
 import Stores
 import Testing
 
@@ -29,5 +32,34 @@ import Testing
         try other.sync()
         #expect(try other.value(other.only("Note"), "title") == .text("t"))
         #expect(try other.members(other.only("Note"), "tags") == [other.only("Tag")])
+    }
+
+    /// A store whose share ended waits for the next, whoever looks at it after an update: here one
+    /// that a version of this library mirrored which kept nothing aside, so that all is read anew.
+    @Test func aLookAfterAnUpdateTiesAWaitingStoreToNoZone() throws {
+        let world = try VersionedWorld()
+        let device = try world.device()
+        let zone = ZoneID(
+            zoneName: "com.apple.coredata.cloudkit.zone", ownerRecordName: "owner")
+        func takingPart(_ device: Device) throws -> MirroredStore {
+            try MirroredStore(
+                store: device.store, zoneName: zone.zoneName, zoneOwner: zone.ownerRecordName,
+                platform: Environment(
+                    clock: device.clock, randomness: SeededRandomness(seed: 9), faults: NoFaults()))
+        }
+        let guest = try takingPart(device)
+        _ = try guest.prepare(container: "test")
+        try guest.leaveZone()
+        try device.insert("Note", ["title": .text("meanwhile")])
+        _ = try device.store.write { transaction in
+            try transaction.connection.run(
+                "UPDATE ANSCKMETADATAENTRY SET ZSTRINGVALUE = replace(ZSTRINGVALUE, "
+                    + "'\"keepsAside\":true', '\"keepsAside\":false') "
+                    + "WHERE ZKEY = 'DiptychModelCatalog'")
+        }
+        let updated = try world.updated(device)
+        _ = try updated.mirrored.status()
+        #expect(try takingPart(updated).prepare(container: "test").token == nil)
+        #expect(try updated.rows("Note").count == 1)
     }
 }

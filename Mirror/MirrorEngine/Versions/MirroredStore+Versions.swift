@@ -1,3 +1,4 @@
+internal import RecordWire
 internal import SQLiteDriver
 internal import SQLiteStore
 internal import Stores
@@ -20,8 +21,10 @@ extension MirroredStore {
             // command would take the names of fields.
             try mirror.store.keepModel(settings.mapping.layout.model)
             if !keepsAside {
-                _ = try ledger.zone(settings.zoneID)
-                try ledger.setToken(nil, zone: settings.zoneName)
+                // A store that waits for a share has no zone, and a look gives it none.
+                if let zone = try ledger.knownZone() {
+                    try ledger.setToken(nil, zone: zone.zoneName)
+                }
                 keepsAside = true
             }
         } else if former == nil {

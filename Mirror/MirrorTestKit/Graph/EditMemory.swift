@@ -134,9 +134,12 @@ struct KeyMemory {
     private(set) var holders: [Key: Set<String>] = [:]
     /// Keys of objects that were deleted or got another key.
     private(set) var spoiled: Set<Key> = []
+    /// Objects that another user than the owner made.
+    private(set) var guests: Set<String> = []
 
-    mutating func made(_ name: String, with key: Key) {
+    mutating func made(_ name: String, with key: Key, byGuest: Bool) {
         makers[key, default: []].insert(name)
+        if byGuest { guests.insert(name) }
         took(name, key)
     }
 

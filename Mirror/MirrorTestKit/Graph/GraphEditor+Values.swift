@@ -31,7 +31,9 @@ extension GraphEditor {
         memory.created(
             name, entity: versions.last(entity), row: remembered, versions.last.counters,
             by: device.name, at: try time(on: device))
-        for key in keys(of: row, entity) { memory.keys.made(name, with: key) }
+        for key in keys(of: row, entity) {
+            memory.keys.made(name, with: key, byGuest: device.user != nil)
+        }
         return "makes \(entity.name) \(name.suffix(6))"
     }
 

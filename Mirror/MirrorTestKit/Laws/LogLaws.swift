@@ -1,6 +1,7 @@
 internal import Foundation
 internal import MirrorEngine
 internal import ObjectModel
+internal import Persistence
 internal import RecordWire
 internal import Stores
 
@@ -33,11 +34,12 @@ struct LogLaws {
         for (property, _) in memory.writes {
             guard let entity = memory.entities[property.recordName], !world.mayMerge(entity),
                 !log.waiting.contains(property.recordName),
-                let slot = world.editor.layout.entity(entity)?.attributeSlot(property.name),
+                let layout = world.editor.layout.entity(entity),
+                let slot = layout.attributeSlot(property.name),
                 !memory.decided.contains(property)
             else { continue }
             for value in memory.heads(of: property)
-            where !(value == .null && expelled.contains(property.recordName))
+            where !(expelled.contains(property.recordName) && isNobodys(value, slot, layout))
                 && !isKept(value, slot, property)
                 && !logged.contains(Line(property: property, value: value.plain))
             {
@@ -47,6 +49,14 @@ struct LogLaws {
             }
         }
         return broken.sorted()
+    }
+
+    /// Whether the value says nothing, or is what the later version of the model begins with: an
+    /// object that went before its device was updated never had that.
+    private func isNobodys(_ value: AttributeValue, _ slot: Int, _ layout: EntityLayout) -> Bool {
+        value == .null
+            || value == layout.attributes[slot].attribute.storedDefault
+                && world.editor.versions.slotsOfLastOnly(layout).contains(slot)
     }
 
     /// Whether the value is there, or went with an object whose deleter had seen it.

@@ -31,11 +31,21 @@ struct RuleLaws {
             guard let smallest = names.min() else { return nil }
             let others = names.filter { $0 != smallest && image.objects[$0] != nil }
             if image.objects[smallest] != nil && others.isEmpty { return nil }
+            if let own = smallestOfOwner(names), others == [own], image.objects[smallest] == nil {
+                return nil
+            }
             return "Of \(names.count) objects with one key of \(key.entity), "
                 + "\(smallest.suffix(6)) has the smallest name, and there "
                 + (image.objects[smallest] == nil ? "it is not" : "are others")
                 + ": \(others.sorted().map { String($0.suffix(6)) })."
         }.sorted()
+    }
+
+    /// Of objects that both users made, the smallest of the owner's: outside of the share it takes
+    /// the guest's in, whichever name is smaller (docs/MERGE.md §15).
+    private func smallestOfOwner(_ names: Set<String>) -> String? {
+        let own = names.subtracting(memory.keys.guests)
+        return own.count < names.count ? own.min() : nil
     }
 
     /// Whether one of these objects has another key in common with an object that is none of them:

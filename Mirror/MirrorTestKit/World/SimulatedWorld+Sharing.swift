@@ -211,7 +211,10 @@ extension SimulatedWorld {
     }
 
     private func drawnSelection() -> (SyncSelection?, String) {
-        guard SampleModel.isMade(settings.model) else { return drawnSelectionOfOwnModel() }
+        // The sample's names are not those of its later version.
+        guard SampleModel.isMade(settings.model), settings.laterModel == nil else {
+            return drawnSelectionOfOwnModel()
+        }
         var selection = SyncSelection()
         switch share.dice.below(5) {
         case 0: return (nil, "everything")

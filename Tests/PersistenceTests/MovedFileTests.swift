@@ -41,8 +41,8 @@ import Testing
 
     enum Change: CaseIterable { case removal, move, replacement, removalOfLog }
 
-    /// SQLite goes on with a file that has no name any more: a save came back, and was gone with the
-    /// program.
+    /// SQLite goes on with a file that has no name any more: a save came back, and was gone with
+    /// the program.
     @Test(arguments: Change.allCases)
     func whatWouldBeLostIsNotSaved(_ change: Change) throws {
         defer { try? FileManager.default.removeItem(at: folder) }

@@ -134,7 +134,7 @@ import Testing
         #expect(try wholeSeed(of: place) == 1)
     }
 
-    @Test func aReaderElsewhereGoesOnWithTheOldStore() throws {
+    @Test func aReaderElsewhereGoesOnWithTheOldStoreAndIsToldThen() throws {
         let reader = try TwoProcesses.open(place)
         let id = RowID(entity: try #require(reader.layout.entities.first).number, key: 1)
         try reader.read { transaction in
@@ -142,7 +142,8 @@ import Testing
             try Self.replace(place, with: source)
             #expect(try LargeNote.seed(transaction.row(id)) == 1)
         }
-        #expect(try reader.row(id) == nil)
+        let error = #expect(throws: StoreError.self) { try reader.row(id) }
+        #expect(error?.code == .cannotOpen)
         #expect(try wholeSeed(of: place) == 2)
     }
 

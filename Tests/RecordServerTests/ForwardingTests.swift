@@ -82,7 +82,7 @@ import Testing
         var limits = ServiceLimits()
         limits.throttle.unitsPerSecond = 1
         limits.throttle.unitsSavedMax = 2
-        let server = try WatchedServer(limits: limits) {
+        let server = try WatchedServer(limits: limits, clock: FixedClock(date: Date())) {
             $0.http.trustedProxies = [AddressNetwork("127.0.0.1")].compactMap(\.self)
         }
         let port = UInt16(server.url.port ?? 0)

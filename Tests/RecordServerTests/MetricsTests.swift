@@ -211,13 +211,15 @@ final class WatchedServer {
 
     init(
         dialect: ServiceDialect = .extended, limits: ServiceLimits = ServiceLimits(),
-        _ change: (inout ServerConfiguration) -> Void = { _ in }
+        clock: any Clock = SystemClock(), _ change: (inout ServerConfiguration) -> Void = { _ in }
     ) throws {
+        var platform = Environment.system
+        platform.clock = clock
         folder = FileManager.default.temporaryDirectory
             .appendingPathComponent("diptych-watched-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         service = try RecordService(
-            path: folder.appendingPathComponent("records.sqlite").path, platform: .system,
+            path: folder.appendingPathComponent("records.sqlite").path, platform: platform,
             limits: limits, dialect: dialect)
         try service.accounts.createContainer(Self.container)
         let user = try service.accounts.createUser(label: "Ann")
@@ -232,7 +234,8 @@ final class WatchedServer {
         configuration.metrics = ListenPlace(port: 0)
         configuration.version = "1.2.3"
         change(&configuration)
-        server = RecordServer(service: service, configuration: configuration)
+        server = RecordServer(
+            service: service, configuration: configuration, platform: platform)
         url = try server.start()
     }
 

@@ -10,9 +10,9 @@ import Testing
     private let line = "POST /database/1/iCloud.org.example/development/private/records/modify "
 
     private func plain(
-        _ change: (inout ServerConfiguration) -> Void = { _ in }
+        clock: any Clock = SystemClock(), _ change: (inout ServerConfiguration) -> Void = { _ in }
     ) throws -> (TestServer, UInt16) {
-        let server = try TestServer {
+        let server = try TestServer(clock: clock) {
             $0.tls = .off
             change(&$0)
         }
@@ -298,7 +298,7 @@ import Testing
     // MARK: Throttling
 
     @Test func whoAsksTooMuchIsToldHowLongToWait() throws {
-        let (server, port) = try plain {
+        let (server, port) = try plain(clock: FixedClock(date: Date())) {
             var limits = ThrottleLimits()
             limits.unitsPerSecond = 1
             limits.unitsSavedMax = 3
@@ -357,7 +357,7 @@ import Testing
 
     /// A page that stands before the routes has no purse of its own.
     @Test func whatStandsBeforeTheRoutesIsThrottledToo() throws {
-        let (server, port) = try plain {
+        let (server, port) = try plain(clock: FixedClock(date: Date())) {
             var limits = ThrottleLimits()
             limits.unitsPerSecond = 1
             limits.unitsSavedMax = 3
@@ -381,7 +381,7 @@ import Testing
     }
 
     @Test func guessingTokensIsSlowAndHurtsNobodyWithAGoodOne() throws {
-        let (server, port) = try plain {
+        let (server, port) = try plain(clock: FixedClock(date: Date())) {
             var limits = ThrottleLimits()
             limits.unitsPerSecond = 1
             limits.unitsSavedMax = 3

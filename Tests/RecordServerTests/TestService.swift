@@ -72,7 +72,9 @@ final class TestServer {
     let log = Lock<[AccessLogEntry]>([])
     let failures = Lock<[String: String]>([:])
 
-    init(_ change: (inout ServerConfiguration) -> Void = { _ in }) throws {
+    init(
+        clock: any Clock = SystemClock(), _ change: (inout ServerConfiguration) -> Void = { _ in }
+    ) throws {
         folder = FileManager.default.temporaryDirectory
             .appendingPathComponent("diptych-server-\(UUID().uuidString)")
         var configuration = ServerConfiguration(tls: .automatic(folder: folder, hosts: []))
@@ -82,10 +84,12 @@ final class TestServer {
             failures.withLock { $0[uuid] = "\(error)" }
         }
         change(&configuration)
+        var platform = Environment.system
+        platform.clock = clock
         server = RecordServer(
             door: service.door,
             capabilities: ServerCapabilities(limits: ["operationsPerRequest": 200], extensions: []),
-            configuration: configuration, platform: .system)
+            configuration: configuration, platform: platform)
         url = try server.start()
     }
 

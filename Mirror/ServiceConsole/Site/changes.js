@@ -93,11 +93,14 @@ class Feed {
     /** Ends early where the list is stopped. */
     pause(milliseconds) {
         return new Promise((resolve) => {
-            const timer = setTimeout(resolve, milliseconds);
-            this.control.signal.addEventListener("abort", () => {
+            const { signal } = this.control;
+            const end = () => {
                 clearTimeout(timer);
+                signal.removeEventListener("abort", end);
                 resolve();
-            });
+            };
+            const timer = setTimeout(end, milliseconds);
+            signal.addEventListener("abort", end);
         });
     }
 

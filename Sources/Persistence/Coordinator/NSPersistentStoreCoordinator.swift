@@ -82,10 +82,12 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
     ///
     /// Throws 134000 for an unknown type, 134010 for a file of another type, 134060 for an unknown
     /// configuration, 134080 where there is no store to open, 134081 for one that is open here
-    /// already, and for a copy of such a one, 134090 for a lock; of Foundation's codes 259 for a file that is damaged or no store
-    /// (`NSSQLiteErrorDomain` in `userInfo` is SQLite's code), 257 where it may not be read, 256
-    /// where SQLite cannot open it. Cost: O(entities and properties) for SQLite, whatever the
-    /// file's size; other files are read whole. A migration is O(rows) unless it only adds columns.
+    /// already, and for a copy of such a one, 134090 for a lock; of Foundation's codes 259 for a
+    /// file that is damaged or no store (`NSSQLiteErrorDomain` in `userInfo` is SQLite's code), 257
+    /// where it may not be read, 256 where SQLite cannot open it.
+    ///
+    /// Cost: O(entities and properties) for SQLite, whatever the file's size; other files are read
+    /// whole. A migration is O(rows) unless it only adds columns.
     @discardableResult
     open func addPersistentStore(
         type: NSPersistentStore.StoreType, configuration: String? = nil, at storeURL: URL?,

@@ -75,8 +75,8 @@ extension NSManagedObject {
             NSManagedObjectValidationError, key, "cannot hold a value of type \(found)", value)
     }
 
-    /// A member that was added, but is of an entity the relationship does not lead to: its row's key
-    /// would be that of another object.
+    /// A member that was added, but is of an entity the relationship does not lead to: its row's
+    /// key would be that of another object.
     private func strangerError(_ slot: Int) -> NSError? {
         let relationship = shape.layout.toManys[slot]
         guard let destination = relationship.destinationEntity else { return nil }

@@ -36,7 +36,12 @@ final class StoreReader {
 
     /// Runs `body` with one state of the store.
     func transaction<Result>(_ body: () throws -> Result) throws -> Result {
-        try connection.transaction(.deferred, body)
+        try connection.transaction(.deferred) {
+            let result = try body()
+            // What comes behind its end is another state.
+            try identity.confirm()
+            return result
+        }
     }
 
     /// Runs `body`, which reads. Throws `StoreIdentity.Replaced` where what it read is another

@@ -49,8 +49,8 @@ struct StoreReplacement {
         }
     }
 
-    /// Runs `body` while nobody can save to the source, so that its rows and files agree. Where this
-    /// process cannot, as in a folder that may not be written, it is read as it stands.
+    /// Runs `body` while nobody can save to the source, so that its rows and files agree. Where
+    /// this process cannot, as in a folder that may not be written, it is read as it stands.
     private func whileSourceStands(_ body: () throws -> Void) throws {
         let lock = try? Connection(
             path: source.path, access: .readWrite,

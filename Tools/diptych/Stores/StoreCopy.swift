@@ -43,7 +43,8 @@ extension StoreAccess {
 }
 
 /// A copy of a store's tables that goes with this value, and of its values in files of their own
-/// where they are asked for.
+/// where they are asked for. Whoever opens it holds it until the end: nothing is written to a store
+/// whose file is gone.
 final class StoreCopy {
     let url: URL
     private let folder = PassingFolder("copy")

@@ -242,6 +242,7 @@ struct Sync: Verb {
         of store: StoreAccess, _ console: Console
     ) async throws -> ExitStatus {
         let copy = try StoreCopy(of: store.url)
+        defer { withExtendedLifetime(copy) {} }
         let mirrored = try store.openMirrored(
             copy, policy: policy, zone: zone, keys: keys, only: selection)
         let place = service.place(of: mirrored)

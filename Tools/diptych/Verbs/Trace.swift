@@ -30,7 +30,9 @@ struct Trace: Verb {
 
     func run(_ console: Console) async throws -> ExitStatus {
         try access.requireStore()
-        let mirrored = try access.openMirrored(StoreCopy(of: access.url), zone: zone)
+        let copy = try StoreCopy(of: access.url)
+        defer { withExtendedLifetime(copy) {} }
+        let mirrored = try access.openMirrored(copy, zone: zone)
         _ = try mirrored.status()
         let trace = try ObjectTrace(of: object, in: mirrored)
         if console.isJSON {

@@ -106,10 +106,7 @@ struct StoreFileType {
                 "The file is a store of type \(found), not \(type); name its own type.",
                 ["type": found, NSUnderlyingErrorKey: error])
         } catch  where !(error is StoreError) && DiskRoom.isLacking(error) {
-            throw PersistenceErrors.translate(
-                StoreError(
-                    .diskFull, "The disk is full, nothing was written; make room and try again.",
-                    fields: ["path": url?.path ?? ""], cause: error))
+            throw PersistenceErrors.translate(Self.diskFull(url?.path ?? "", cause: error))
         } catch {
             throw PersistenceErrors.translate(error)
         }
@@ -207,16 +204,19 @@ struct StoreFileType {
     private static func noDraft(in folder: URL) -> StoreError {
         let isThere = FileKind(at: folder.path) == .folder
         let isFull = isThere && !DiskRoom.isLeft(beside: folder.appendingPathComponent("x").path)
-        return isFull
-            ? StoreError(
-                .diskFull, "The disk is full, nothing was written; make room and try again.",
-                fields: ["path": folder.path])
-            : StoreError(
-                isThere ? .readOnly : .cannotOpen,
-                isThere
-                    ? "The store's folder cannot be written; check its access."
-                    : "There is no folder at this path; make it first.",
-                fields: ["path": folder.path])
+        guard !isFull else { return diskFull(folder.path) }
+        return StoreError(
+            isThere ? .readOnly : .cannotOpen,
+            isThere
+                ? "The store's folder cannot be written; check its access."
+                : "There is no folder at this path; make it first.",
+            fields: ["path": folder.path])
+    }
+
+    private static func diskFull(_ path: String, cause: (any Error)? = nil) -> StoreError {
+        StoreError(
+            .diskFull, "The disk is full, nothing was written; make room and try again.",
+            fields: ["path": path], cause: cause)
     }
 
     /// Empties a SQLite store, and removes the file of one of another type. Only what is a store of

@@ -129,8 +129,9 @@ let fuzzing: [Target] =
     [
         .target(
             name: "FuzzTargets",
-            dependencies: (stores + ["RecordWire", "RecordService", "RecordServer"])
-                .map { .byName(name: $0) },
+            dependencies: (stores + [
+                "RecordWire", "RecordService", "RecordServer", "ObjectStorage",
+            ]).map { .byName(name: $0) },
             path: "Tools/Fuzzing/Targets", swiftSettings: house)
     ]
     + (Context.environment["DIPTYCH_FUZZ"] == nil
@@ -145,6 +146,10 @@ let fuzzing: [Target] =
 /// A database server for tests.
 let postgresTesting = Target.target(
     name: "PostgresTesting", path: "Tests/Support/PostgresTesting", swiftSettings: house)
+
+/// Programs that tests start.
+let childProcesses = Target.target(
+    name: "ChildProcesses", path: "Tests/Support/ChildProcesses", swiftSettings: house)
 
 /// Files of SQLite that fail, for tests.
 let faultFiles = Target.target(
@@ -163,6 +168,7 @@ let keyTesting = Target.target(
 
 let testTargets: [Target] = [
     postgresTesting,
+    childProcesses,
     keyTesting,
     faultFiles,
     sourceTests,
@@ -223,7 +229,7 @@ let testTargets: [Target] = [
             "PostgresTesting", "KeyTesting", "FaultFiles",
         ]),
     tests("ObjectModelTests", uses: ["ObjectModel", "Predicates", "SQLiteDriver", "CZlib"]),
-    tests("CommandTests", uses: ["diptych", "SQLiteDriver", "PostgresTesting"]),
+    tests("CommandTests", uses: ["diptych", "SQLiteDriver", "PostgresTesting", "ChildProcesses"]),
     tests(
         "MirrorTestKitTests",
         uses: [
@@ -234,9 +240,9 @@ let testTargets: [Target] = [
         uses: [
             "diptych", "CoreData", "CloudKit", "MirrorEngine", "MirrorTransport", "MirrorTestKit",
             "MirrorTesting", "RecordWire",
-            "RecordServer", "RecordService", "Platform",
+            "RecordServer", "RecordService", "Platform", "ChildProcesses",
         ], resources: [.copy("Compatibility/AppleSymbols.tsv")]),
-    tests("ModelCompilerTests", uses: ["ModelCompiler", "ObjectModel"]),
+    tests("ModelCompilerTests", uses: ["ModelCompiler", "ObjectModel", "ChildProcesses"]),
 ]
 
 let chosenTests = Context.environment["DIPTYCH_TESTS"]?.split(separator: ",").map(String.init)

@@ -1,5 +1,5 @@
-internal import Foundation
-internal import RecordService
+package import Foundation
+package import RecordService
 
 #if canImport(FoundationXML)
     internal import FoundationXML
@@ -148,5 +148,12 @@ final class S3Listing: NSObject, XMLParserDelegate {
         }
         text = ""
         if !path.isEmpty { path.removeLast() }
+    }
+}
+
+extension ObjectPage {
+    /// What a store of objects answers. Throws for what is no page of names.
+    package init(listing data: Data, prefix: String) throws(ObjectStoreFailure) {
+        self = try S3Listing.page(data, prefix: prefix)
     }
 }

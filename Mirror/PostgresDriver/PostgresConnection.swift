@@ -83,6 +83,12 @@ package final class PostgresConnection {
         try queue(sql, values, .done(sql))
     }
 
+    /// Sends what is queued, so that the server begins with it; waits for no answer.
+    package func begin() throws(PostgresFault) {
+        if let fault { throw fault }
+        guard PQflush(handle) == 0 else { throw lost(PostgresFault.words(of: handle), nil) }
+    }
+
     /// Runs what is queued and then this statement, and gives its rows.
     package func rows(
         _ sql: String, _ values: [PostgresValue] = []

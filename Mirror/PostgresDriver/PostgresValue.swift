@@ -16,14 +16,12 @@ package enum PostgresValue: Hashable, Sendable {
     case integers([Int64])
     /// For `bytea[]`.
     case byteStrings([Data?])
+    /// The UTF-8 of texts, for `bytea[]`.
+    case names([String?])
 
     package init(_ value: Int) { self = .integer(Int64(value)) }
     package init(_ value: Int64?) { self = value.map { .integer($0) } ?? .null }
     package init(nameOf value: String?) { self = value.map { .name($0) } ?? .null }
-
-    package static func names(_ names: some Sequence<String>) -> PostgresValue {
-        .byteStrings(names.map { Data($0.utf8) })
-    }
 }
 
 /// The parameters of one statement, one behind another in one buffer.
@@ -52,7 +50,7 @@ struct PostgresParameters {
         case .integer(let number): append(number)
         case .boolean(let flag): bytes.append(flag ? 1 : 0)
         case .text(let text), .name(let text): bytes.append(contentsOf: text.utf8)
-        case .bytes(let data): bytes.append(contentsOf: data)
+        case .bytes(let data): append(data)
         case .integers(let numbers):
             beginArray(of: Self.integerArrayType, count: numbers.count)
             for number in numbers {
@@ -63,7 +61,13 @@ struct PostgresParameters {
             beginArray(of: Self.bytesArrayType, count: strings.count)
             for string in strings {
                 append(string.map { Int32(clamping: $0.count) } ?? -1)
-                if let string { bytes.append(contentsOf: string) }
+                if let string { append(string) }
+            }
+        case .names(let names):
+            beginArray(of: Self.bytesArrayType, count: names.count)
+            for name in names {
+                append(name.map { Int32(clamping: $0.utf8.count) } ?? -1)
+                if let name { bytes.append(contentsOf: name.utf8) }
             }
         }
         return true
@@ -77,6 +81,10 @@ struct PostgresParameters {
         guard count > 0 else { return }
         append(Int32(clamping: count))
         append(Int32(1))
+    }
+
+    private mutating func append(_ data: Data) {
+        data.withUnsafeBytes { bytes.append(contentsOf: $0) }
     }
 
     private mutating func append(_ number: some FixedWidthInteger) {

@@ -1,4 +1,5 @@
 internal import Foundation
+internal import Platform
 
 extension Connection {
     /// Opens an existing file for reading, wherever it lies, and leaves its folder as it found it.
@@ -35,7 +36,22 @@ extension Connection {
     /// A connection that may write but does not: SQLite lets only such a one remove a log that is
     /// empty, and only when nobody else has the file open. Nil where there is nothing to clear
     /// away, or something that was there before.
+    ///
+    /// All readings of a file in this process share one, which so closes after the last of them,
+    /// in whatever order they close.
     private static func tidier(of path: String) -> Connection? {
+        if let known = tidiers.withLock({ $0[path]?.connection }) { return known }
+        guard let made = newTidier(of: path) else { return nil }
+        tidiers.withLock { known in
+            known = known.filter { $0.value.connection != nil }
+            known[path] = WeakConnection(connection: made)
+        }
+        return made
+    }
+
+    private static let tidiers = Lock<[String: WeakConnection]>([:])
+
+    private static func newTidier(of path: String) -> Connection? {
         let isAlone = ["-wal", "-shm", "-journal"].allSatisfy { size(path + $0) == nil }
         guard isAlone, let writer = try? Connection(path: path, access: .readWrite),
             !writer.isReadOnly, (try? writer.pragma("journal_mode")) == "wal",
@@ -61,4 +77,8 @@ extension Connection {
         var facts = stat()
         return stat(path, &facts) == 0 ? Int64(facts.st_size) : nil
     }
+}
+
+private struct WeakConnection {
+    weak var connection: Connection?
 }

@@ -252,6 +252,15 @@ public final class Connection {
         rollBack(to: "")
     }
 
+    /// Runs `body`, which writes nothing here, while nobody can write to the file. Its end waits
+    /// for nobody and cannot fail; a commit would, for a reader of a file without a log.
+    public func keepingWritersOut<Result>(_ body: () throws -> Result) throws -> Result {
+        try run(TransactionKind.immediate.rawValue)
+        transactionDepth = 1
+        defer { endHolding() }
+        return try body()
+    }
+
     // MARK: Facts
 
     /// Whether nothing can be written, because of how the file was opened or of its permissions.

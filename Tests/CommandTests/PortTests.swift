@@ -95,6 +95,11 @@ import Testing
         #expect(left[1].what == "@objc(OldName) class Person: name the class Person in the model")
     }
 
+    @Test(arguments: ["Combine", "OSLog", "os", "os.log", "SwiftUI"])
+    func modulesThatAreNotThereAreTold(_ name: String) {
+        #expect(port("import CoreData\nimport \(name)\n").port.left.map(\.line) == [2])
+    }
+
     @Test func whatIsNestedDeeperThanAnybodyWritesIsPassedOver() {
         let deep = String(repeating: "\"\\(", count: 50_000)
         #expect(port(deep).text == deep)

@@ -72,4 +72,14 @@ import Testing
         #expect(table.contains("quotaChanged") && table.contains("records=5"))
         #expect(!table.contains("dpt_"))
     }
+
+    /// A thousandth is a little less as a number, and was told as 753999.
+    @Test func timesOfActsAreToldToTheThousandth() throws {
+        let log = URL(fileURLWithPath: data).appendingPathComponent("audit.jsonl")
+        let line =
+            #"{"act":"userAdded","at":1795890077754,"by":"root","details":{},"subject":"_a"}"#
+        try Data((line + "\n").utf8).write(to: log)
+        let acts = try ask("audit", "--json").lines
+        #expect(acts.map { $0["at"] as? String } == ["2026-11-28T18:21:17.754Z"])
+    }
 }

@@ -1,3 +1,4 @@
+import ChildProcesses
 import Foundation
 import Testing
 
@@ -78,6 +79,23 @@ import Testing
             run.send(signal)
             #expect(run.wait() == 128 + signal, "\(run.complaint)")
             #expect(left().isEmpty, "\(words[0])")
+        }
+    }
+
+    /// While it starts, and between one story and the next, too.
+    @Test func aSignalIsHeardAtAnyMoment() throws {
+        let workshop = try Workshop()
+        let folder = workshop.folder.appendingPathComponent("moment")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        workshop.environment["TMPDIR"] = folder.path
+        for turn in 0..<32 {
+            let run = try workshop.start([
+                "simulate", "--model", Workshop.model, "--seeds", "100000",
+            ])
+            usleep(UInt32(20_000 + turn * 4_000))
+            run.send(SIGTERM)
+            #expect(run.wait() == 128 + SIGTERM, "\(run.complaint)")
+            #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path).isEmpty)
         }
     }
 

@@ -1,3 +1,4 @@
+import ChildProcesses
 import Foundation
 
 /// The built `diptych`, and the shell in which documents call it.
@@ -19,17 +20,14 @@ enum BuiltCommand {
         var text: String
     }
 
-    /// A process for one line of a document: run by bash in `place`, with `diptych` on the path and
-    /// no settings of whoever runs the test. The thread of a test may block signals, which a child
-    /// would go on doing. One that hangs is ended, in the end, where it is not told to end anyway.
-    static func shell(
-        _ line: String, in place: URL, to output: FileHandle, isToldToEnd: Bool = false
-    ) -> Process {
-        let process = Process()
-        process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
-        let limit = isToldToEnd ? [] : ["timeout", "--kill-after=600", "900"]
-        process.arguments = ["--default-signal"] + limit + ["bash", "-c", line]
-        process.currentDirectoryURL = place
+    /// Starts one line of a document, run by bash in `place`, with `diptych` on the path and no
+    /// settings of whoever runs the test; what it prints goes to a file in `outputs`, which is
+    /// made. The thread of a test may block signals, which a child would go on doing. One that
+    /// hangs is ended, in the end, where it is not told to end anyway.
+    static func start(
+        _ line: String, in place: URL, outputs: URL, isToldToEnd: Bool = false
+    ) throws -> Child {
+        try FileManager.default.createDirectory(at: outputs, withIntermediateDirectories: true)
         var environment = ProcessInfo.processInfo.environment
         for name in environment.keys where name.hasPrefix("DIPTYCH_") {
             environment.removeValue(forKey: name)
@@ -37,23 +35,19 @@ enum BuiltCommand {
         environment["PATH"] = "\(folder.path):\(environment["PATH"] ?? "")"
         environment["XDG_CONFIG_HOME"] = place.appendingPathComponent("none").path
         environment["NO_COLOR"] = "1"
-        process.environment = environment
-        process.standardInput = FileHandle.nullDevice
-        process.standardOutput = output
-        process.standardError = output
-        return process
+        let limit = isToldToEnd ? [] : ["timeout", "--kill-after=600", "900"]
+        return try Child(
+            "/usr/bin/env", ["--default-signal"] + limit + ["bash", "-c", line],
+            environment: environment, folder: outputs, directory: place, joinsErrors: true)
     }
 
     /// Runs a line to its end.
     static func run(_ line: String, in place: URL) throws -> Outcome {
-        let file = place.appendingPathComponent(".output-\(UUID().uuidString)")
-        _ = FileManager.default.createFile(atPath: file.path, contents: nil)
-        defer { try? FileManager.default.removeItem(at: file) }
-        let handle = try FileHandle(forWritingTo: file)
-        let process = shell(line, in: place, to: handle)
-        try process.run()
-        process.waitUntilExit()
-        let text = try String(contentsOf: file, encoding: .utf8)
-        return Outcome(status: process.terminationStatus, text: text)
+        let outputs = FileManager.default.temporaryDirectory
+            .appendingPathComponent("documentation-output-\(UUID().uuidString)")
+        defer { try? FileManager.default.removeItem(at: outputs) }
+        let child = try start(line, in: place, outputs: outputs)
+        let status = child.wait()
+        return Outcome(status: status, text: child.printed)
     }
 }

@@ -1,3 +1,4 @@
+import ChildProcesses
 import Foundation
 import Testing
 
@@ -94,7 +95,7 @@ struct TutorialTests {
 /// One walk through the tutorial: a folder, and the service while it runs.
 private struct Walk {
     let folder: URL
-    private var service: Process?
+    private var service: Child?
     private var port = ""
 
     init(folder: URL) { self.folder = folder }
@@ -105,10 +106,7 @@ private struct Walk {
         if command.hasPrefix("diptych serve") {
             text = try serve(step.command)
         } else if command == "kill %1" {
-            end()
-            text =
-                try String(contentsOf: output, encoding: .utf8)
-                .components(separatedBy: "Ctrl-C ends it.\n").last ?? ""
+            text = end().components(separatedBy: "Ctrl-C ends it.\n").last ?? ""
         } else {
             text = try BuiltCommand.run(command, in: folder).text
         }
@@ -116,31 +114,28 @@ private struct Walk {
         return lines.last == "" ? Array(lines.dropLast()) : lines
     }
 
-    private var output: URL { folder.appendingPathComponent("serve.output") }
-
     /// Starts the service on a free port, so that a test never meets another's.
     private mutating func serve(_ command: String) throws -> String {
-        _ = FileManager.default.createFile(atPath: output.path, contents: nil)
         let line = command.replacing(" &", with: "") + " --listen 127.0.0.1:0"
-        let process = BuiltCommand.shell(
-            "exec \(line)", in: folder, to: try FileHandle(forWritingTo: output),
+        let child = try BuiltCommand.start(
+            "exec \(line)", in: folder, outputs: folder.appendingPathComponent(".outputs"),
             isToldToEnd: true)
-        try process.run()
-        service = process
-        var text = ""
-        for _ in 0..<30_000 where process.isRunning && !text.contains("Ctrl-C ends it.\n") {
+        service = child
+        for _ in 0..<30_000 where child.isRunning && !child.printed.contains("Ctrl-C ends it.\n") {
             usleep(20_000)
-            text = try String(contentsOf: output, encoding: .utf8)
         }
-        let address = text.components(separatedBy: "https://127.0.0.1:").dropFirst().first ?? ""
-        port = String(address.prefix { $0.isNumber })
-        return text
+        let address = child.printed.components(separatedBy: "https://127.0.0.1:").dropFirst().first
+        port = String((address ?? "").prefix { $0.isNumber })
+        return child.printed
     }
 
-    mutating func end() {
-        guard let process = service else { return }
-        process.terminate()
-        process.waitUntilExit()
+    /// Ends the service; returns all that it printed.
+    @discardableResult
+    mutating func end() -> String {
+        guard let child = service else { return "" }
+        child.send(SIGTERM)
+        child.wait()
         service = nil
+        return child.printed
     }
 }

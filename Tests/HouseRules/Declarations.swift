@@ -25,11 +25,12 @@ struct Declarations {
             + #"(?!func\b|var\b|let\b)([A-Za-z_][\w.]*)"#
     )
 
-    init(_ file: SourceFile) {
+    /// `code` is stripped of comments and the inside of texts.
+    init(code: [String]) {
         var bodies: [Body] = []
-        for (index, line) in file.code.enumerated() {
+        for (index, line) in code.enumerated() {
             guard let (kind, keyword, name) = Self.opening(line),
-                let last = Self.end(of: file.code, from: index)
+                let last = Self.end(of: code, from: index)
             else { continue }
             bodies.append(
                 Body(kind: kind, name: name, keyword: keyword, first: index + 1, last: last + 1))
@@ -52,12 +53,12 @@ struct Declarations {
         for index in start..<code.count {
             let isContinued = index == start || parentheses > 0 || braces > 0
             if !isContinued, !continues(code[index]) { return nil }
-            for character in code[index] {
-                switch character {
-                case "(", "[": parentheses += 1
-                case ")", "]": parentheses -= 1
-                case "{" where parentheses == 0 || braces > 0: braces += 1
-                case "}" where braces > 0:
+            for byte in code[index].utf8 {
+                switch byte {
+                case UInt8(ascii: "("), UInt8(ascii: "["): parentheses += 1
+                case UInt8(ascii: ")"), UInt8(ascii: "]"): parentheses -= 1
+                case UInt8(ascii: "{") where parentheses == 0 || braces > 0: braces += 1
+                case UInt8(ascii: "}") where braces > 0:
                     braces -= 1
                     if braces == 0 { return index }
                 default: break

@@ -12,24 +12,21 @@ import Testing
             .sorted { $0.path < $1.path }
     }
 
+    /// In one child of the C library, to a file. No pipe: a server that another suite starts at the
+    /// moment would hold its other end, and nobody would see the end of what git says. Foundation
+    /// copies the names of open descriptors from beyond their end, by which a process that has more
+    /// than a thousand of them may end.
     @Test func everyPatchFitsTheTree() throws {
         let words = FileManager.default.temporaryDirectory
             .appendingPathComponent("patches-\(UUID().uuidString)")
         defer { try? FileManager.default.removeItem(at: words) }
-        for patch in try Self.patches() {
-            let git = Process()
-            git.executableURL = URL(fileURLWithPath: "/usr/bin/env")
-            git.arguments = ["git", "apply", "--check", patch.path]
-            git.currentDirectoryURL = SourceTree.root
-            // No pipe: a server that another suite starts at the moment would hold its other end,
-            // and nobody would see the end of what git says.
-            try Data().write(to: words)
-            git.standardError = try FileHandle(forWritingTo: words)
-            try git.run()
-            git.waitUntilExit()
-            let said = try String(contentsOf: words, encoding: .utf8)
-            #expect(git.terminationStatus == 0, "\(patch.lastPathComponent): \(said)")
-        }
+        let command = """
+            cd '\(SourceTree.root.path)' && for patch in Tests/Mutations/*.patch; do
+                git apply --check "$patch" || echo "$patch does not fit"
+            done >'\(words.path)' 2>&1
+            """
+        #expect(system(command) == 0)
+        #expect(try String(contentsOf: words, encoding: .utf8) == "")
     }
 
     @Test func everyPatchSaysWhatItBreaks() throws {

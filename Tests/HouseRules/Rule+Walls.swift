@@ -12,7 +12,7 @@ extension Rule {
         text: "A function has at most 70 lines; keep the branches, move plain work to the leaves."
     ) { files in
         files.filter(\.isSwift).flatMap { file in
-            Declarations(file).bodies.filter { $0.kind == .function && $0.lineCount > 70 }.map {
+            file.bodies.filter { $0.kind == .function && $0.lineCount > 70 }.map {
                 Finding(
                     path: file.path, line: $0.first, what: "\($0.name) has \($0.lineCount) lines")
             }
@@ -32,7 +32,7 @@ extension Rule {
         text: "A type has at most 12 stored properties; find the nouns among them."
     ) { files in
         files.filter(\.isSwift).flatMap { file in
-            Declarations(file).bodies.filter { holdsProperties($0) }.compactMap { body in
+            file.bodies.filter { holdsProperties($0) }.compactMap { body in
                 let count = storedProperties(of: body, in: file)
                 guard count > 12 else { return nil }
                 return Finding(

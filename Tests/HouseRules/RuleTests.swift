@@ -62,8 +62,8 @@ private func many(_ count: Int, _ line: String, between: String = "") -> String 
 private let broken: [Sample] = [
     Sample("let x = try! f()", .forcedTries),
     Sample("let x = y as! Int", .forcedCasts),
-    Sample("fatalError(\"no\")", .traps),
-    Sample("preconditionFailure()", .documentedTrap),
+    Sample("fatalError(\"no\")", .documentedTrap),
+    Sample("preconditionFailure()", .traps),
     Sample("let now = Date()", .clock),
     Sample("let now = Date.now", .clock),
     Sample("let text = \"\\(Date())\"", .clock),

@@ -8,6 +8,8 @@ struct SourceFile {
     let lines: [String]
     /// With comments and the inside of texts taken away, line by line.
     let code: [String]
+    /// Of Swift.
+    let bodies: [Body]
 
     init(path: String, text: String) {
         self.path = path
@@ -15,7 +17,9 @@ struct SourceFile {
         if lines.last == "" { lines.removeLast() }
         self.lines = lines
         var stripper = Stripper(text)
-        code = path.hasSuffix(".swift") ? stripper.run().components(separatedBy: "\n") : lines
+        let isSwift = path.hasSuffix(".swift")
+        code = isSwift ? stripper.run().components(separatedBy: "\n") : lines
+        bodies = isSwift ? Declarations(code: code).bodies : []
     }
 
     var isSwift: Bool { path.hasSuffix(".swift") }

@@ -123,4 +123,49 @@ import Testing
             #expect(try device.value(note, "title") == .text("N"))
         }
     }
+
+    /// Its neighbours may move an object within a list: that keeps none that is deleted elsewhere.
+    @Test(arguments: [true, false]) func aPlaceInAListIsNoEdit(isDeleterFirst: Bool) throws {
+        let pair = try Pair(.keepEdited)
+        try pair.a.delete(pair.note)
+        let here = try pair.b.only("Note")
+        try pair.b.link(here, "folder", pair.b.only("Folder"), order: 5_000)
+        for device in isDeleterFirst ? [pair.a, pair.b] : [pair.b, pair.a] { try device.sync() }
+        try pair.expectNothing(of: ["Note"])
+    }
+
+    /// A note was sent before the cover that it leads to; both are deleted before the cover is.
+    @Test(arguments: [ServiceDialect.extended, .plain])
+    func whatIsKeptDoesNotLeadToWhatWasNeverSent(dialect: ServiceDialect) throws {
+        let service = try Device.service(dialect)
+        let policy = MergePolicy(deletion: .keepEdited)
+        let a = try Device(1, service, policy: policy) { $0.batchRecordsMax = 1 }
+        let b = try Device(2, service, policy: policy)
+        let note = try a.insert("Note", ["title": .text("n")])
+        let cover = try a.insert("Cover")
+        try a.link(note, "cover", cover)
+        try a.link(cover, "note", note)
+        a.intercept = { request in
+            guard case .modifyRecords = request else { return nil }
+            _ = try service.handle(request, from: "lost")
+            throw Missing(name: "answer")
+        }
+        _ = try? a.sync()
+        a.intercept = { _ in nil }
+        try b.sync()
+        try #require(try b.rows("Note").count == 1 && b.rows("Cover").isEmpty)
+        try a.delete(note)
+        try a.delete(cover)
+        try b.set(b.only("Note"), "title", .text("kept"))
+        try a.sync()
+        for _ in 0..<3 { for device in [b, a] { #expect(try device.sync().error == nil) } }
+        for device in [a, b] {
+            #expect(try device.value(device.only("Note"), "title") == .text("kept"))
+            #expect(try device.target(device.only("Note"), "cover") == nil)
+        }
+        let zone = a.mirrored.settings.zoneName
+        let record = try service.records(inZone: zone).values.first { $0.recordType == "CD_Note" }
+        #expect(record?.fields["CD_cover"] == nil)
+        #expect(try b.mirrored.status()?.isInSync == true)
+    }
 }

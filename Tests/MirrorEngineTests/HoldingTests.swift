@@ -35,9 +35,9 @@ import Testing
     }
 
     private func apply(_ records: [Record], isLast: Bool = false) throws {
-        let token = try device.mirrored.prepare(container: "test").token
-        let outcome = try device.mirrored.apply(
-            page(records, token, isLast), to: PageRequest(token: token, toldWriteIDs: true))
+        let zone = try device.mirrored.prepare(container: "test")
+        let request = PageRequest(token: zone.token, toldWriteIDs: true, marks: zone.marks)
+        let outcome = try device.mirrored.apply(page(records, zone.token, isLast), to: request)
         #expect(outcome != nil)
     }
 
@@ -98,10 +98,10 @@ import Testing
         try apply([edit])
         #expect(try count("Note") == 1)
         let plain = try Device(2, service)
-        let token = try plain.mirrored.prepare(container: "test").token
+        let zone = try plain.mirrored.prepare(container: "test")
         _ = try plain.mirrored.apply(
-            page([record("n", "Note", ["folder": "f"])], token, false),
-            to: PageRequest(token: token, toldWriteIDs: true))
+            page([record("n", "Note", ["folder": "f"])], zone.token, false),
+            to: PageRequest(token: zone.token, toldWriteIDs: true, marks: zone.marks))
         #expect(try plain.rows("Note").count == 1)
     }
 }

@@ -2,6 +2,7 @@ import Foundation
 import MirrorEngine
 import MirrorTestKit
 import ObjectModel
+import RecordWire
 import Stores
 import Testing
 
@@ -227,5 +228,37 @@ import Testing
         let (local, remote) = (NamedLink("a", orderKey: 10), NamedLink("b", orderKey: 20))
         let outcome = merge.merge(base: nil, local: state(local), remote: state(remote))
         #expect(outcome.merged.toOnes[slot] == local)
+    }
+
+    /// An answer with which no save, or no service, could do anything.
+    @Test func anAnswerThatCannotStandGivesWayToTheStoresRule() throws {
+        let name = SampleModel.attribute("name", .stringAttributeType)
+        name.isOptional = false
+        let (item, box) = (SampleModel.entity("Item", [name]), SampleModel.entity("Box", []))
+        SampleModel.connect(item, "box", many: false, box, "items", many: true)
+        let model = NSManagedObjectModel()
+        model.entities = [item, box]
+        let layout = try #require(ModelLayout(model: model).entity(named: "Item"))
+        let (text, link) = (
+            try #require(layout.attributeSlot("name")), try #require(layout.toOneSlot("box"))
+        )
+        func state(_ side: String) -> ObjectState {
+            var state = ObjectState(empty: layout)
+            state.attributes[text] = .text(side)
+            state.toOnes[link] = NamedLink("\(side) box")
+            return state
+        }
+        func merged(_ answer: @escaping @Sendable (MergeQuestion) -> FieldValue?) -> ObjectState {
+            let policy = MergePolicy(standard: .custom(answer))
+            return ObjectMerge(policy: policy, entity: layout)
+                .merge(base: state("base"), local: state("local"), remote: state("remote")).merged
+        }
+        let cleared = merged { _ in nil }
+        #expect(cleared.attributes[text] == .text("local") && cleared.toOnes[link] == nil)
+        let unknown = merged { $0.property == "box" ? .string("nobody") : .string("new") }
+        #expect(unknown.attributes[text] == .text("new"))
+        #expect(unknown.toOnes[link] == NamedLink("local box"))
+        let known = merged { $0.base }
+        #expect(known.toOnes[link] == NamedLink("base box"))
     }
 }

@@ -35,6 +35,28 @@ import Testing
         try device.value(device.only("Note"), "title")
     }
 
+    /// The tombstone alone tells that the record had come.
+    @Test(arguments: [DeletionRule.deleteWins, .keepEdited], [false, true])
+    func aDeletionOfWhatWasSentWithoutAnAnswerMeetsNoEdit(
+        rule: DeletionRule, isEdited: Bool
+    ) throws {
+        let policy = MergePolicy(deletion: rule)
+        let c = try Device(3, service, policy: policy)
+        let d = try Device(4, service, policy: policy)
+        try c.insert("Note", ["title": .text("t"), "views": .integer(3)])
+        loseAnswers(of: c)
+        _ = try? c.sync()
+        c.intercept = { _ in nil }
+        if isEdited { try c.set(c.only("Note"), "title", .text("u")) }
+        try d.sync()
+        try d.delete(d.only("Note"))
+        try d.sync()
+        for _ in 0..<3 { for device in [c, d] { #expect(try device.sync().error == nil) } }
+        let isKept = isEdited && rule == .keepEdited
+        for device in [c, d] { #expect(try device.rows("Note").count == (isKept ? 1 : 0)) }
+        #expect(try c.mirrored.conflicts().map(\.property) == (isEdited ? ["title"] : []))
+    }
+
     @Test func noRequestCarriesAnExtension() throws {
         let note = try a.insert("Note", ["title": .text("a")])
         let tag = try a.insert("Tag")

@@ -43,6 +43,28 @@ import Testing
         }
     }
 
+    /// Of these decimals Foundation makes the double beside the nearest; who writes the nearest
+    /// means the same decimal. Another double is an edit of a client that knows no exact field.
+    @Test(arguments: ["8962.829", "0.07", "123456789.012345678"])
+    func theNearestDoubleIsTheSameDecimal(text: String) throws {
+        let mapping = RecordMapping(layout: layout)
+        let entity = try #require(layout.entity(named: "Note"))
+        let price = try #require(entity.attributeSlot("price"))
+        let decimal = try #require(Decimal(string: text))
+        let nearest = try #require(Double(text))
+        let written = NSDecimalNumber(decimal: decimal).doubleValue
+        var record = Record(recordName: "n", recordType: "CD_Note")
+        record.fields["CD_price_exact"] = .string(text)
+        for double in [nearest, written] {
+            record.fields["CD_price"] = .double(double)
+            let state = try mapping.state(of: record, entity: entity)
+            #expect(state.attributes[price] == .decimal(decimal))
+        }
+        record.fields["CD_price"] = .double(nearest + 1)
+        let edited = try mapping.state(of: record, entity: entity)
+        #expect(edited.attributes[price] != .decimal(decimal))
+    }
+
     @Test(arguments: [Double.infinity, -.infinity, 1e300, -1e18])
     func aDateThatNoTimestampHoldsReadsBack(seconds: Double) throws {
         let mapping = RecordMapping(layout: layout)

@@ -35,6 +35,29 @@ import Testing
         try service.records(inZone: a.mirrored.settings.zoneName).count
     }
 
+    /// What another process had asked for before the reset may be of another user's zone.
+    @Test func whatWasAskedForBeforeAResetIsNotApplied() throws {
+        let store = try Device(3, service)
+        let zone = try store.mirrored.prepare(container: "test")
+        let whole = ZoneChanges.Zone(zoneID: store.mirrored.settings.zoneID, syncToken: nil)
+        guard
+            case .zoneChanges(let pages) = try service.handle(
+                .zoneChanges(ZoneChanges(zones: [whole])), from: "x")
+        else {
+            Issue.record("The service gave no page.")
+            return
+        }
+        let page = try #require(pages.first)
+        let request = PageRequest(token: zone.token, toldWriteIDs: true, marks: zone.marks)
+        #expect(zone.token == nil && !page.records.isEmpty)
+        #expect(try store.mirrored.reset())
+        #expect(try store.mirrored.apply(page, to: request) == nil)
+        #expect(try store.mirrored.apply(page.records, to: request) == nil)
+        #expect(try store.rows("Note").isEmpty)
+        try settle([store, a])
+        #expect(try store.rows("Note").count == 2)
+    }
+
     @Test func theSameServiceGetsNothingTwice() throws {
         let before = try records(service)
         #expect(try a.mirrored.reset())

@@ -202,7 +202,7 @@ private final class HangingChannel: RecordChannel {
 
     func send(_ request: RecordRequest) async throws -> RecordResponse {
         asked.withLock { $0.isAsked = true }
-        try await Task.sleep(for: .seconds(20))
+        try await Task.sleep(for: .seconds(86_400))
         asked.withLock { $0.hasAnswered = true }
         throw RecordError(.internalError, "Late.")
     }

@@ -145,7 +145,7 @@ import Testing
 
     @Test func aPageThatWasAskedForEarlierIsNotApplied() throws {
         let zone = try a.mirrored.prepare(container: "test")
-        let early = PageRequest(token: zone.token, toldWriteIDs: true)
+        let early = PageRequest(token: zone.token, toldWriteIDs: true, marks: zone.marks)
         try b.insert("Note")
         try b.sync()
         try a.sync()
@@ -155,7 +155,7 @@ import Testing
         page.syncToken = "another"
         #expect(try a.mirrored.apply(page, to: early) == nil)
         #expect(try a.mirrored.prepare(container: "test").token == token)
-        let now = PageRequest(token: token, toldWriteIDs: true)
+        let now = PageRequest(token: token, toldWriteIDs: true, marks: zone.marks)
         #expect(try a.mirrored.apply(page, to: now) != nil)
     }
 
@@ -178,7 +178,8 @@ import Testing
             case .zoneChanges(let pages) = try handle(.zoneChanges(ZoneChanges(zones: [whole]))),
             let page = pages.first
         else { throw Missing(name: "answer") }
-        let asked = PageRequest(token: nil, toldWriteIDs: true)
+        let marks = try a.mirrored.prepare(container: "test").marks
+        let asked = PageRequest(token: nil, toldWriteIDs: true, marks: marks)
         #expect(try a.mirrored.apply(page, to: asked) != nil)
         #expect(try a.mirrored.record(batch, reply).exported == 0)
         try settle([a, b])

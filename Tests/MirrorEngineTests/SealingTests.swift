@@ -235,6 +235,49 @@ import Testing
         #expect(line.rule == "key" && line.remote == .string("secret"))
     }
 
+    /// It comes back blank, as it was before the key came; what it lacks is brought in then. Where
+    /// its deletion was sent it goes on under another name.
+    @Test(arguments: [false, true], [false, true])
+    func aKeyOpensWhatWasDeletedWhenItCame(isSent: Bool, isKeptBefore: Bool) throws {
+        let file = folder.appendingPathComponent("b.sqlite")
+        func device(_ seed: UInt64, _ keys: SealingKeys?, file: URL? = nil) throws -> Device {
+            try Device(
+                seed, host.service, model: Self.model(),
+                policy: MergePolicy(deletion: .keepEdited), file: file, keys: keys)
+        }
+        let a = try device(1, keys)
+        try a.insert("Note", ["title": .text("secret"), "edited": .date(5)])
+        let row: Row
+        do {
+            let b = try device(2, nil, file: file)
+            try settle([a, b])
+            if isKeptBefore {
+                try a.delete(a.only("Note"))
+                try settle([a])
+                try b.set(b.only("Note"), "views", .integer(1))
+                // The deletion comes, and the object is kept; it does not go out.
+                b.refuseAll(.tryAgainLater, "not now")
+                _ = try b.sync()
+                b.intercept = { _ in nil }
+            }
+            row = try #require(try b.store.row(b.only("Note")))
+            try b.delete(row.id)
+            if isSent { try settle([b]) }
+        }
+        let b = try device(3, keys, file: file)
+        _ = try b.mirrored.prepare(container: "test")
+        var changes = ChangeSet()
+        changes.inserts = [row]
+        _ = try b.store.save(changes)
+        try settle([b, a, b])
+        for device in [a, b] {
+            #expect(try title(device) == .text("secret"))
+            #expect(try device.value(device.only("Note"), "edited") == .date(5))
+        }
+        #expect(try a.mirrored.conflicts(waitingOnly: true).isEmpty)
+        #expect(try b.sync().exported == 0)
+    }
+
     /// Under `latest` the later of the two stays, whoever could see the other.
     @Test(arguments: [true, false])
     func anUnseenEditUnderLatestYieldsToALaterOne(isLater: Bool) throws {

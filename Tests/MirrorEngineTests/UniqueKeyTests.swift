@@ -464,14 +464,16 @@ import Testing
                     "CD_count": .int64(Int64(index)),
                 ])
         }
-        _ = try b.mirrored.prepare(container: "test")
+        let marks = try b.mirrored.prepare(container: "test").marks
         _ = try b.mirrored.apply(
-            page(lines, moreComing: true), to: PageRequest(token: nil, toldWriteIDs: true))
+            page(lines, moreComing: true),
+            to: PageRequest(token: nil, toldWriteIDs: true, marks: marks))
         #expect(try b.rows("Line").count == 2)
         let folder = record("f", "Folder", ["CD_name": .string("f")])
         _ = try b.mirrored.apply(
             page([folder], moreComing: false),
-            to: PageRequest(token: page(lines, moreComing: true).syncToken, toldWriteIDs: true))
+            to: PageRequest(
+                token: page(lines, moreComing: true).syncToken, toldWriteIDs: true, marks: marks))
         #expect(try b.rows("Line").count == 1)
         #expect(try b.target(b.only("Line"), "folder") == b.only("Folder"))
         #expect(try b.mirrored.conflicts().map(\.property) == ["count"])

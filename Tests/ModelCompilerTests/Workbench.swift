@@ -1,3 +1,4 @@
+import ChildProcesses
 import Foundation
 import Testing
 
@@ -38,18 +39,11 @@ final class Workbench {
     /// What a tool prints; records an issue where it fails.
     @discardableResult
     func run(_ arguments: [String]) throws -> String {
-        let process = Process()
-        let output = Pipe()
-        process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
-        process.arguments = arguments
-        process.currentDirectoryURL = folder
-        process.standardOutput = output
-        process.standardError = output
-        try process.run()
-        let data = output.fileHandleForReading.readDataToEndOfFile()
-        process.waitUntilExit()
-        let text = String(decoding: data, as: UTF8.self)
-        #expect(process.terminationStatus == 0, "\(arguments.joined(separator: " "))\n\(text)")
+        let child = try Child(
+            "/usr/bin/env", arguments, folder: folder, directory: folder, joinsErrors: true)
+        let status = child.wait()
+        let text = child.printed
+        #expect(status == 0, "\(arguments.joined(separator: " "))\n\(text)")
         return text
     }
 

@@ -5,6 +5,23 @@ import Stores
 import Testing
 
 @Suite struct AttributeTests {
+    /// Foundation's archiver never ends with a decimal: the program would end with all that it has
+    /// not saved.
+    @Test(arguments: [false, true])
+    func aDecimalInATransformableFailsTheSave(isNested: Bool) throws {
+        let bench = try Bench(.memory)
+        let person = try bench.person("Ada")
+        let price = try #require(Decimal(string: "12.50"))
+        person.setValue(
+            isNested ? ["a": ["b", price as Any]] : NSDecimalNumber(decimal: price) as Any,
+            forKey: "colors")
+        let error = #expect(throws: NSError.self) { try bench.context.save() }
+        #expect(error?.code == NSManagedObjectValidationError)
+        #expect(error?.userInfo[NSValidationKeyErrorKey] as? String == "colors")
+        person.setValue(["a": ["b", 12.5, 3]], forKey: "colors")
+        try bench.context.save()
+    }
+
     private final class Sample: NSManagedObject {
         @Managed("small") var small: Int16
         @Managed("middle") var middle: Int32

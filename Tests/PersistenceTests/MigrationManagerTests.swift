@@ -258,6 +258,25 @@ final class KeepingPolicy: NSEntityMigrationPolicy, @unchecked Sendable {
         #expect(new.names.isEmpty)
     }
 
+    /// Who cancels from another thread cannot know whether the migration has begun.
+    @Test func aMigrationThatIsCancelledBeforeItBeginsDoesNotRun() throws {
+        let (old, new) = (try MigrationBench(), try MigrationBench())
+        try old.fill(first, fill)
+        let manager = manager()
+        func migrate() throws {
+            try manager.migrateStore(
+                from: old.url, type: .sqlite, mapping: mapping(policy: nil), to: new.url,
+                type: .sqlite)
+        }
+        manager.cancelMigrationWithError(CancellingPolicy.Enough())
+        let error = #expect(throws: NSError.self) { try migrate() }
+        #expect(error?.userInfo[NSUnderlyingErrorKey] is CancellingPolicy.Enough)
+        #expect(new.names.isEmpty)
+        // It was for that migration only.
+        try migrate()
+        #expect(!new.names.isEmpty)
+    }
+
     @Test func policiesAreFoundByName() throws {
         NSEntityMigrationPolicy.register([SplittingPolicy.self])
         let (old, new) = (try MigrationBench(), try MigrationBench())

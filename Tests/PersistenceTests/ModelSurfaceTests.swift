@@ -14,6 +14,30 @@ import class CoreData.NSExpression
         return try .load(from: url)
     }
 
+    @Test(arguments: [false, true])
+    func aModelThatHoldsItselfIsRefusedByItsCoordinator(_ isComposite: Bool) throws {
+        let (first, second) = (NSEntityDescription(), NSEntityDescription())
+        (first.name, second.name) = ("First", "Second")
+        if isComposite {
+            let place = NSCompositeAttributeDescription()
+            place.name = "place"
+            place.elements = [place]
+            first.properties = [place]
+        } else {
+            first.subentities = [second]
+            second.subentities = [first]
+        }
+        let model = NSManagedObjectModel()
+        model.entities = [first, second]
+        let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
+        let error = #expect(throws: NSError.self) {
+            try coordinator.addPersistentStore(
+                ofType: NSInMemoryStoreType, configurationName: nil, at: nil)
+        }
+        #expect(error?.code == NSCoreDataError)
+        #expect(error?.localizedDescription.contains(isComposite ? "elements" : "inherits") == true)
+    }
+
     @Test func aStoredRequestIsSetReadAndKept() throws {
         let model = TestModel.make()
         let request = NSFetchRequest<any NSFetchRequestResult>(entityName: "Person")

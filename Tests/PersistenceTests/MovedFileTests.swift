@@ -75,6 +75,39 @@ import Testing
         #expect(try self.context(place).count(for: request) == (change == .move ? 0 : 1))
     }
 
+    /// The last connection removes its log by its name, which is another file's by then: SQLite
+    /// looks whether its own was moved.
+    @Test(arguments: [false, true])
+    func aClosedStoreLeavesTheLogOfWhatHasItsPlace(_ hasSaved: Bool) throws {
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let moved = folder.appendingPathComponent("moved")
+        let spare = folder.appendingPathComponent("spare")
+        let fresh = folder.appendingPathComponent("fresh")
+        let first = try context(place)
+        if hasSaved {
+            insert("one", first)
+            try first.save()
+        }
+        do {
+            let other = try context(fresh)
+            insert("other", other)
+            try other.save()
+            for suffix in ["", "-wal"] {
+                try FileManager.default.copyItem(
+                    atPath: fresh.path + suffix, toPath: spare.path + suffix)
+            }
+        }
+        try move(to: moved)
+        for suffix in ["", "-wal"] {
+            try FileManager.default.moveItem(
+                atPath: spare.path + suffix, toPath: place.path + suffix)
+        }
+        let coordinator = try #require(first.persistentStoreCoordinator)
+        try coordinator.remove(try #require(coordinator.persistentStores.first))
+        #expect(try context(place).count(for: request) == 1)
+        #expect(try context(moved).count(for: request) == (hasSaved ? 1 : 0))
+    }
+
     /// Others that open and close the file leave all as it is.
     @Test func othersThatComeAndGoAreNoMove() throws {
         defer { try? FileManager.default.removeItem(at: folder) }

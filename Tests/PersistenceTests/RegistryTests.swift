@@ -149,7 +149,7 @@ import Testing
     @Test func aClassThatFetchesWhileItIsMadeGetsTheSameObjects() throws {
         let entity = NSEntityDescription()
         entity.name = "Curious"
-        entity.managedObjectClassName = "\(Curious.self)"
+        entity.managedObjectClassName = "Curious"
         let model = NSManagedObjectModel()
         model.entities = [entity]
         let bench = try Bench(.sqlite, model: model)
@@ -175,7 +175,7 @@ import Testing
         attribute.attributeType = .stringAttributeType
         let entity = NSEntityDescription()
         entity.name = "Busy"
-        entity.managedObjectClassName = "\(Busy.self)"
+        entity.managedObjectClassName = "Busy"
         entity.properties = [attribute]
         let model = NSManagedObjectModel()
         model.entities = [entity]

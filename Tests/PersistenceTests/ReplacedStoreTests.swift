@@ -1,5 +1,6 @@
 import CoreData
 import Foundation
+import SQLiteDriver
 import Testing
 
 /// A store whose file another coordinator replaces while it is open.
@@ -27,6 +28,26 @@ import Testing
         let request = NSFetchRequest<NSManagedObject>(entityName: "Box")
         return try context(url, kind).fetch(request)
             .compactMap { $0.value(forKey: "label") as? String }.sorted()
+    }
+
+    /// While it stands ready to be copied the source is locked; to let go of that waits for nobody.
+    @Test func readersOfTheSourceDoNotFailAReplacement() throws {
+        let folder = FileManager.default.temporaryDirectory
+            .appendingPathComponent("ReplacedStoreTests-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let source = folder.appendingPathComponent("source")
+        let place = folder.appendingPathComponent("place")
+        try fill(source, .sqlite, ["new"])
+        try fill(place, .sqlite, ["old"])
+        let reader = try Connection(path: source.path, access: .readWrite)
+        #expect(try reader.value("PRAGMA journal_mode = DELETE") == "delete")
+        try reader.beginHolding()
+        defer { reader.endHolding() }
+        try NSPersistentStoreCoordinator(managedObjectModel: model).replacePersistentStore(
+            at: place, destinationOptions: nil, withPersistentStoreFrom: source,
+            sourceOptions: nil, ofType: NSSQLiteStoreType)
+        #expect(try labels(place, .sqlite) == ["new"])
     }
 
     enum Change: CaseIterable { case edit, deletion, insertion, batch }

@@ -114,6 +114,23 @@ import Testing
         #expect(coordinator.persistentStores == [store])
     }
 
+    /// Stores whose names differ in what follows the dot share the folder of their large values.
+    @Test func aMigrationBesideAnothersLargeValuesSaysWhatIsInItsWay() throws {
+        let folder = try Folder()
+        let coordinator = coordinator()
+        let store = try add(.sqlite, folder.file("one.sqlite"), to: coordinator)
+        try FileManager.default.createDirectory(
+            at: folder.file(".one_SUPPORT/_EXTERNAL_DATA"), withIntermediateDirectories: true)
+        let error = try #require(throws: NSError.self) {
+            try coordinator.migratePersistentStore(
+                store, to: folder.file("one.db"), withType: NSSQLiteStoreType)
+        }
+        #expect(error.code == NSPersistentStoreOperationError)
+        #expect(error.localizedDescription.contains(".one_SUPPORT"))
+        #expect(error.localizedDescription.contains("extension"))
+        #expect(coordinator.persistentStores == [store])
+    }
+
     // MARK: Files
 
     @Test(arguments: [StoreKind.sqlite, .xml, .binary])

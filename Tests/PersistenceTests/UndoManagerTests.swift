@@ -98,6 +98,33 @@ import Testing
         #expect(counter.value == 3 && manager.redoCount == 3)
     }
 
+    /// A group in which nothing happened is a step like others: both ways it takes one turn.
+    @Test func anEmptyGroupIsAStepBothWays() {
+        let manager = UndoManager()
+        manager.groupsByEvent = false
+        let counter = Counter(manager)
+        let steps: [(number: Int?, name: String)] = [(1, "One"), (nil, "Empty"), (2, "Two")]
+        for step in steps {
+            manager.beginUndoGrouping()
+            manager.setActionName(step.name)
+            if let number = step.number { counter.set(number) }
+            manager.endUndoGrouping()
+        }
+        for _ in 0..<2 {
+            var seen: [Int] = []
+            while manager.canUndo {
+                manager.undo()
+                seen.append(counter.value)
+            }
+            #expect(seen == [1, 1, 0] && manager.redoCount == 3)
+            manager.redo()
+            #expect(counter.value == 1 && manager.redoActionName == "Empty")
+            manager.redo()
+            manager.redo()
+            #expect(counter.value == 2 && manager.undoCount == 3 && !manager.canRedo)
+        }
+    }
+
     @Test func targetsCanBeForgotten() {
         let manager = UndoManager()
         let (first, second) = (Counter(manager), Counter(manager))

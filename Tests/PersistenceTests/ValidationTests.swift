@@ -32,6 +32,74 @@ import Testing
         #expect(try code(["email": "a@b"]) == nil)
     }
 
+    /// A bound belongs to what is allowed, with whatever digits it is written.
+    @Test(arguments: ["32494.38", "8962.829", "49.5879", "883.2498", "0.07", "-5348.716"])
+    func aDecimalMayBeItsBound(_ text: String) throws {
+        let model = TestModel.make()
+        let tag = try #require(model.entitiesByName["Tag"])
+        tag.declaredProperties.append(
+            TestModel.attribute(
+                "price", .decimalAttributeType, minimum: text, maximum: text))
+        tag.declaredProperties.append(TestModel.attribute("real", .doubleAttributeType))
+        let bench = try Bench(.memory, model: model)
+        let object = try bench.make("Tag", "t")
+        let price = try #require(Decimal(string: text))
+        object.setValue(price, forKey: "price")
+        object.setValue(price, forKey: "real")
+        try bench.context.save()
+        #expect(object.value(forKey: "real") as? Double == Double(text))
+        object.setValue(price + 1, forKey: "price")
+        #expect(throws: NSError.self) { try bench.context.save() }
+    }
+
+    /// Beyond 2^53 neighbours are one and the same double.
+    @Test(arguments: [9_007_199_254_740_993, Int64.max - 1, Int64.min + 1])
+    func aWholeNumberIsComparedExactly(_ bound: Int64) throws {
+        #expect(try isTaken(bound, .integer64AttributeType, "\(bound)"))
+        #expect(try !isTaken(bound - 1, .integer64AttributeType, "\(bound)"))
+        #expect(try !isTaken(bound + 1, .integer64AttributeType, "\(bound)"))
+    }
+
+    @Test func decimalsAreComparedWithAllTheirDigits() throws {
+        let bound = "1234567890.12345678901234567890"
+        let price = try #require(Decimal(string: bound))
+        let step = try #require(Decimal(string: "0.00000000000000000001"))
+        #expect(try isTaken(price, .decimalAttributeType, bound))
+        #expect(try !isTaken(price - step, .decimalAttributeType, bound))
+        #expect(try !isTaken(price + step, .decimalAttributeType, bound))
+    }
+
+    /// Such bounds no length reaches; the complaint shows them as the model does.
+    @Test(arguments: ["1e300", "inf", "2.5"])
+    func aBoundThatIsNoWholeNumberIsShown(_ bound: String) throws {
+        #expect(try !isTaken("x", .stringAttributeType, bound))
+    }
+
+    @Test func aBoundThatIsNoNumberBindsNothing() throws {
+        #expect(try isTaken("x", .stringAttributeType, "nan"))
+        #expect(try isTaken(7, .integer64AttributeType, "many"))
+    }
+
+    /// Whether an attribute takes a value that is to be no less and no more than `bound`.
+    private func isTaken(
+        _ value: Any, _ type: NSAttributeType, _ bound: String
+    ) throws -> Bool {
+        let model = TestModel.make()
+        let tag = try #require(model.entitiesByName["Tag"])
+        tag.declaredProperties.append(
+            TestModel.attribute("bounded", type, minimum: bound, maximum: bound))
+        let bench = try Bench(.memory, model: model)
+        let object = try bench.make("Tag", "t")
+        object.setValue(value, forKey: "bounded")
+        do {
+            try bench.context.save()
+            return true
+        } catch let error as NSError {
+            #expect(error.userInfo[NSValidationKeyErrorKey] as? String == "bounded")
+            return false
+        }
+    }
+
     /// A length is NSString's: a family of four is eleven units.
     @Test func lengthsAreCountedAsApples() throws {
         #expect(try code(["nick": "👨‍👩‍👧‍👦"]) == NSValidationStringTooLongError)

@@ -108,6 +108,12 @@ import Testing
         // What the pieces come to is what counts.
         let noise = packing.pack(Self.noise(4 << 20))
         #expect(try status(noise + noise) == 413)
+        // Each of them takes time, and none says anything.
+        func empty(_ count: Int) -> Data {
+            Data(repeatElement(packing.pack(Data()), count: count).joined())
+        }
+        #expect(try status(empty(9_000) + pieces) == 200)
+        #expect(try status(empty(10_000) + pieces) == 400)
     }
 
     /// Eleven bytes may ask a decoder for two gigabytes.

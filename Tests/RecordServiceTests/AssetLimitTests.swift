@@ -71,6 +71,18 @@ import Testing
         #expect(folder.incoming().isEmpty)
     }
 
+    /// Deleting makes no room at once, and who is refused is told when it does.
+    @Test func whatWasDeletedCountsAsLongAsItsReceipt() throws {
+        let fixture = try fixture { $0.bytesPerUserMax = 15_000 }
+        try fixture.save(fixture.note("a", try fixture.upload(data(1))))
+        try fixture.save(Record(recordName: "a", recordType: "Note"), .forceDelete)
+        let refusal = #expect(throws: RecordError.self) { _ = try fixture.upload(data(2)) }
+        #expect(refusal?.code == .quotaExceeded)
+        #expect(refusal?.reason.contains("72 hours after its upload") == true)
+        fixture.clock.advance(seconds: 72 * 3_600)
+        _ = try fixture.upload(data(2))
+    }
+
     @Test func equalContentsAreOneFile() throws {
         let fixture = try fixture()
         var other = fixture

@@ -61,9 +61,13 @@ import Testing
         ] {
             #expect(read(try rsa.token(Self.rs256, claims(change))).hasPrefix("248289761001"))
         }
-        for assurance: Any? in [false, "false", nil, "yes"] {
+        for assurance: Any? in [false, "false", nil, "yes", 1, [true]] {
             let token = try rsa.token(Self.rs256, claims(["email_verified": assurance]))
             #expect(read(token) == "248289761001 -")
+        }
+        // What a person is called is nothing that has to be there.
+        for change: [String: Any?] in [["name": 1], ["name": ["Ann"]], ["email": ["a@b"]]] {
+            #expect(read(try rsa.token(Self.rs256, claims(change))).hasPrefix("248289761001"))
         }
         // Without a name, the one key of its kind.
         #expect(read(try rsa.token(#"{"alg":"RS256"}"#, claims())).hasPrefix("248289761001"))

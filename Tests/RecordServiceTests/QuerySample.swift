@@ -164,8 +164,8 @@ struct QuerySample {
         case .equals, .listContains, .isIn, .listContainsAny: return wanted.contains(where: isIn)
         case .notEquals, .notListContains, .notIn, .notListContainsAny:
             return !wanted.contains(where: isIn)
-        case .listContainsAll: return wanted.allSatisfy(isIn)
-        case .notListContainsAll: return !wanted.allSatisfy(isIn)
+        case .listContainsAll: return !elements.isEmpty && wanted.allSatisfy(isIn)
+        case .notListContainsAll: return elements.isEmpty || !wanted.allSatisfy(isIn)
         case .lessThan: return elements.contains { order($0, wanted[0]) < 0 }
         case .lessThanOrEquals: return elements.contains { order($0, wanted[0]) <= 0 }
         case .greaterThan: return elements.contains { order($0, wanted[0]) > 0 }
@@ -178,7 +178,9 @@ struct QuerySample {
             guard case .location(let here)? = found, case .location(let there) = filter.value
             else { return false }
             return metres(here, there) <= filter.distance ?? 0
-        case .containsAllTokens: return words(filter.value).isSubset(of: words(record, filter))
+        case .containsAllTokens:
+            let there = words(record, filter)
+            return !there.isEmpty && words(filter.value).isSubset(of: there)
         case .containsAnyTokens: return !words(filter.value).isDisjoint(with: words(record, filter))
         }
     }

@@ -57,6 +57,28 @@ import Testing
 
     // MARK: Answers
 
+    /// Of none of a list all are there, but not in what is not there.
+    @Test func whoHasNoValuePassesNothingButWhatIsNegated() throws {
+        let fixture = try fixture(count: 0)
+        var (full, empty) = (Record.note("full", "words"), Record.note("empty", "..."))
+        full.fields["tags"] = .list(type: .string, [.string("a")])
+        empty.fields["tags"] = .list(type: .string, [])
+        let bare = Record(recordName: "bare", recordType: "Note")
+        _ = try fixture.modify([full, empty, bare].map { RecordOperation(.forceUpdate, $0) })
+        let none = FieldValue.list(type: .string, [])
+        func found(_ comparator: RecordFilter.Comparator) throws -> [String] {
+            names(try ask(query([RecordFilter(.field("tags"), comparator, none)]), fixture))
+        }
+        #expect(try found(.listContainsAll) == ["full"])
+        #expect(try found(.notListContainsAll) == ["bare", "empty"])
+        #expect(try found(.listContainsAny) == [])
+        #expect(try found(.notListContainsAny) == ["bare", "empty", "full"])
+        for field in [QueriedField.field("text"), .anyText] {
+            let wordless = RecordFilter(field, .containsAllTokens, .string("?"))
+            #expect(names(try ask(query([wordless]), fixture)).contains("bare") == false)
+        }
+    }
+
     @Test func whoAsksNotToWriteIsToldThatAnIndexIsMissing() throws {
         let fixture = try fixture()
         let request = RecordRequest.queryRecords(query([], byNumber))

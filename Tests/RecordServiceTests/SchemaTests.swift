@@ -65,6 +65,41 @@ import Testing
         #expect(try accounts.deploySchema(container: container).isEmpty)
     }
 
+    /// A name that no text can hold would be left out without a word, and its records refused.
+    @Test(arguments: [("Note", "a\u{1}b"), ("No\u{2028}te", "a")])
+    func whatNoSchemaCanHoldIsNotLeftOut(type: String, field: String) throws {
+        var odd = Record(recordName: "odd", recordType: type)
+        odd.fields[field] = .int64(1)
+        #expect(try save(odd, fixture) == nil)
+        let preview = #expect(throws: RecordError.self) {
+            _ = try accounts.previewOfDeployment(container: container)
+        }
+        let refusal = #expect(throws: RecordError.self) {
+            _ = try accounts.deploySchema(container: container)
+        }
+        #expect(refusal?.code == .badRequest && refusal?.reason.contains("\\u{") == true)
+        #expect(preview?.reason == refusal?.reason)
+        _ = try fixture.modify([RecordOperation(.forceDelete, odd)])
+        #expect(try save(note("a", ["title": .string("t")]), fixture) == nil)
+        #expect(try accounts.deploySchema(container: container).isEmpty == false)
+    }
+
+    /// Those beyond what a schema holds would be left out without a word, too.
+    @Test func moreFieldsThanASchemaHoldsAreNotLeftOut() throws {
+        for part in 0..<40 {
+            var wide = Record(recordName: "wide-\(part)", recordType: "Wide")
+            for field in 0..<256 { wide.fields["f\(part)x\(field)"] = .int64(1) }
+            #expect(try save(wide, fixture) == nil)
+        }
+        let refusal = #expect(throws: RecordError.self) {
+            _ = try accounts.deploySchema(container: container)
+        }
+        #expect(refusal?.code == .limitExceeded)
+        let last = Record(recordName: "wide-39", recordType: "Wide")
+        _ = try fixture.modify([RecordOperation(.forceDelete, last)])
+        #expect(try accounts.deploySchema(container: container).isEmpty == false)
+    }
+
     /// Development takes any name, and so does the deployment: what apps build on stays theirs.
     @Test func whatDevelopmentTakesCanBeDeployed() throws {
         func record(_ type: String, _ fields: RecordFields) -> Record {

@@ -106,7 +106,7 @@ struct ServiceFixture {
     init(
         _ storage: ServiceStorage, limits: ServiceLimits = ServiceLimits(), seed: UInt64 = 1,
         dialect: ServiceDialect = .extended, makesZone: Bool = true, faults: OneFault = OneFault(),
-        publicAccess: PublicAccess = PublicAccess(),
+        publicAccess: PublicAccess = PublicAccess(), objects: ObjectPlace? = nil,
         log: @escaping ServiceLog = { _ in }
     ) throws {
         self.faults = faults
@@ -116,12 +116,12 @@ struct ServiceFixture {
         case .file(let path):
             service = try RecordService(
                 path: path, platform: platform, limits: limits, dialect: dialect,
-                publicAccess: publicAccess, log: log)
+                publicAccess: publicAccess, objects: objects, log: log)
         case .postgres(let address, let assets):
             service = try RecordService(
                 database: StoragePlace.database(address, assets: assets), platform: platform,
                 limits: limits, dialect: dialect,
-                publicAccess: publicAccess, log: log)
+                publicAccess: publicAccess, objects: objects, log: log)
         }
         try service.accounts.createContainer(Self.container)
         if makesZone { try createZone(Self.zone) }

@@ -85,6 +85,27 @@ import Testing
         #expect(throws: RecordError.self) { try world.see(["root"], world.carla) }
     }
 
+    /// Who is invited as an owner would be left out without a word.
+    @Test func nobodyElseBecomesTheOwner() throws {
+        let world = try SharingFixture()
+        let share = try world.shareRoot()
+        func given(_ identity: UserIdentity) throws -> RecordError? {
+            var changed = share
+            let owner = ShareParticipant(identity: identity, permission: .readWrite, kind: .owner)
+            changed.participants = [owner, SharingFixture.participant("_bert")]
+            return try world.anna.modify([RecordOperation(.forceUpdate, changed)])[0].error
+        }
+        #expect(try given(UserIdentity(userRecordName: "_carla"))?.code == .badRequest)
+        let named = UserLookupInfo(userRecordName: "_carla")
+        #expect(try given(UserIdentity(lookupInfo: named))?.code == .badRequest)
+        for own in ["_anna", "__defaultOwner__", ""] {
+            #expect(try given(UserIdentity(userRecordName: own)) == nil)
+        }
+        #expect(try given(UserIdentity()) == nil)
+        let now = try #require(try world.anna.lookup(["share"])[0].record)
+        #expect(now.participants?.map(\.kind) == [.owner, .user])
+    }
+
     // MARK: What participants write
 
     @Test func readersWriteNothing() throws {

@@ -196,6 +196,28 @@ import Testing
         #expect(readers.areNeeded && readers.idleCount == 1)
     }
 
+    /// Beside a write it waits for nobody, and within one it sees what that has written.
+    @Test func aGlanceOpensNoSecondConnectionBeforeAnybodyWrites() throws {
+        do { try open().insert("Tag") }
+        let fixture = try open()
+        let store = fixture.store
+        let query = RowQuery(entity: try fixture.layout("Tag").number)
+        #expect(try store.glance { try $0.count(matching: query) } == 1)
+        #expect(try store.glance { _ in try tags(store, fixture) } == 1, "a call inside it joins")
+        #expect(store.readers?.areNeeded == false)
+        #expect(throws: StoreError.self) {
+            try store.glance { try $0.save(ChangeSet(inserting: fixture.row("Tag"))) }
+        }
+        let row = try fixture.row("Tag")
+        try store.write { transaction in
+            _ = try transaction.apply(ChangeSet(inserting: row))
+            #expect(try store.glance { try $0.count(matching: query) } == 2)
+            let seen = aside { try store.glance { try $0.count(matching: query) } }
+            #expect(seen == 1)
+        }
+        #expect(try store.glance { try $0.count(matching: query) } == 2)
+    }
+
     @Test func aSecondReaderDoesNotWaitForTheFirst() throws {
         try { _ = try open().insert("Tag") }()
         let fixture = try open()

@@ -194,7 +194,9 @@ import Testing
         _ = try ask(fixture, "POST", "users", #"{"label":"Cleo"}"#)
         let acts = try ask(fixture, "GET", "audit").list()
         let last = try #require(acts.last)
-        #expect(last["act"] as? String == "userAdded" && last["by"] as? String == "token desk")
+        #expect(last["act"] as? String == "userAdded")
+        #expect(
+            last["by"] as? String == "token desk (\(fixture.administrator.description.id))")
         #expect(acts.first?["by"] as? String == "root")
     }
 }

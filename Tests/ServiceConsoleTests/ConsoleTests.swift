@@ -353,6 +353,8 @@ import Testing
         // A zone and a record.
         #expect(noted.count == 2)
         #expect(noted.allSatisfy { $0.subject == anna && $0.details["token"] == "desk" })
+        let by = "token desk (\(fixture.administrator.description.id))"
+        #expect(noted.map(\.by) == [by, by])
     }
 
     @Test func aUserSeesTheirOwnAlone() throws {

@@ -71,6 +71,24 @@ import Testing
         #expect(try changes(nothing).isEmpty)
     }
 
+    /// An import takes the place of the last one, so one of somebody else would go unseen.
+    @Test func anImportOfWhatWasShownTakesNobodyElsesAway() throws {
+        defer { try? FileManager.default.removeItem(at: log) }
+        let shown = try changes(ask("POST", Self.path + "/preview", Self.body(Self.book)))
+        let other = "DEFINE SCHEMA RECORD TYPE Note (text STRING);"
+        _ = try ask("POST", Self.path, Self.body(other))
+        let lines = String(decoding: try JSONEncoder().encode(shown), as: UTF8.self)
+        let body = #"{"text":"\#(Self.book)","changes":\#(lines)}"#
+        #expect(try ask("POST", Self.path, body).status == 409)
+        #expect(try text("development").contains("RECORD TYPE Note"))
+        #expect(try acts().filter { $0 == "schemaImported" }.count == 1)
+        let now = try changes(ask("POST", Self.path + "/preview", Self.body(Self.book)))
+        #expect(now.contains { $0.contains("Note") })
+        let agreed = String(decoding: try JSONEncoder().encode(now), as: UTF8.self)
+        let again = #"{"text":"\#(Self.book)","changes":\#(agreed)}"#
+        #expect(try changes(ask("POST", Self.path, again)) == now)
+    }
+
     /// A preview refuses what the deed would, in the same words.
     @Test func aPreviewRefusesWhatTheImportWould() throws {
         defer { try? FileManager.default.removeItem(at: log) }

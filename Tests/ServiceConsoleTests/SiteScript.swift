@@ -34,16 +34,18 @@ enum SiteScript {
             to: folder.appendingPathComponent("package.json"), atomically: true, encoding: .utf8)
     }
 
+    /// By the C library: Foundation copies the names of open descriptors from beyond their end, by
+    /// which a process that has more than a thousand of them may end.
     private static func run(_ file: URL) throws -> String {
-        let process = Process()
-        process.executableURL = URL(fileURLWithPath: node ?? "")
-        process.arguments = [file.path]
-        let pipe = Pipe()
-        process.standardOutput = pipe
-        process.standardError = pipe
-        try process.run()
-        let printed = pipe.fileHandleForReading.readDataToEndOfFile()
-        process.waitUntilExit()
+        guard let output = popen("'\(node ?? "")' '\(file.path)' 2>&1", "re") else {
+            throw CocoaError(.executableLoad)
+        }
+        defer { pclose(output) }
+        var printed = Data()
+        var bytes = [UInt8](repeating: 0, count: 4_096)
+        while case let count = fread(&bytes, 1, bytes.count, output), count > 0 {
+            printed += bytes.prefix(count)
+        }
         return String(decoding: printed, as: UTF8.self)
     }
 }

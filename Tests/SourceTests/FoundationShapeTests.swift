@@ -13,8 +13,7 @@ import Testing
         }
     }
 
-    @Test(.timeLimit(.minutes(1)))
-    func coordinatorsRunBlocksLaterAndInOrder() async {
+    @Test func coordinatorsRunBlocksLaterAndInOrder() async {
         let coordinator = NSPersistentStoreCoordinator(managedObjectModel: NSManagedObjectModel())
         let words: [String] = await withCheckedContinuation { continuation in
             func enqueue() {
@@ -30,8 +29,7 @@ import Testing
         #expect(words == ["a", "b"])
     }
 
-    @Test(.timeLimit(.minutes(1)))
-    func notificationsComeAsASequence() async {
+    @Test func notificationsComeAsASequence() async {
         let (center, name) = (NotificationCenter(), Notification.Name("FoundationShapeTests"))
         let (mine, other) = (NSObject(), NSObject())
         var iterator = center.notifications(named: name, object: mine).makeAsyncIterator()

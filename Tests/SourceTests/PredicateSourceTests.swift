@@ -72,6 +72,37 @@ struct PredicateSourceTests {
         }
     }
 
+    @Test func textsArePutInOrderByPredicates() throws {
+        let (name, ascending, equal) = (
+            "bob", ComparisonResult.orderedAscending, ComparisonResult.orderedSame
+        )
+        let before = #Predicate<Person> {
+            ($0.name ?? "").localizedCompare(name) == ascending
+        }
+        let same = #Predicate<Person> {
+            ($0.name ?? "").caseInsensitiveCompare(name) == equal
+        }
+        let made = try NSPredicate.converting(
+            #Predicate<Person> { $0.name!.localizedCompare(name) == equal })
+        let order = "TERNARY(name ==[l] 'bob', 0, TERNARY(name <[l] 'bob', -1, 1))"
+        #expect(made == NSPredicate(format: "\(order) == 0"))
+        let file = AppModel.temporaryFile()
+        let context = try AppModel.container(file: file).newBackgroundContext()
+        try context.performAndWait {
+            let people = ["Ann", "BOB", "bob", "Cid", "Émile", "ärger"].map {
+                Person(name: $0, in: context)
+            }
+            try context.save()
+            for predicate in [before, same] {
+                let request = NSFetchRequest<Person>(entityName: "Person")
+                request.predicate = try NSPredicate.converting(predicate)
+                let found = Set(try context.fetch(request).map(\.name))
+                #expect(found == Set(try people.filter(predicate).map(\.name)))
+                #expect(found.count >= 2)
+            }
+        }
+    }
+
     @Test func swiftPredicatesFindRows() throws {
         let file = AppModel.temporaryFile()
         let context = try AppModel.container(file: file).newBackgroundContext()

@@ -22,10 +22,11 @@ struct AssetFolder: Sendable {
 
     func file(of standIn: AssetStandIn) -> URL { url.appendingPathComponent(standIn.fileName) }
 
-    /// The content, mapped; nil where it is not here.
+    /// The content, mapped; nil where it is not here, or was damaged since it came: it would count
+    /// as an edit, and go to all devices. Cost: one pass over it.
     func bytes(of standIn: AssetStandIn) -> Data? {
         guard let bytes = try? Data(contentsOf: file(of: standIn), options: .alwaysMapped),
-            Int64(bytes.count) == standIn.size
+            Int64(bytes.count) == standIn.size, AssetStandIn(of: bytes) == standIn
         else { return nil }
         return bytes
     }

@@ -47,6 +47,9 @@ struct HistoryAnalysis {
         let named = Set(try rows.filter { try name($0, nets[$0]) })
         // Before any pair is named after its ends: their names may change.
         for row in rows where !named.contains(row) { try takeBackDeletion(of: row, nets[row]) }
+        for row in rows where nets[row]?.inserted != nil && nets[row]?.isDeleted == false {
+            try Unlocking.openReturned(row, mirror)
+        }
         for row in rows { try note(row, nets[row] ?? NetChange(), isQueued: named.contains(row)) }
         try noteEdits(of: rows, nets)
         for row in rows { try noteLinks(of: row, nets[row] ?? NetChange()) }
@@ -251,6 +254,7 @@ struct HistoryAnalysis {
         where mirror.mapping.layout.entity(row.entity) != nil {
             guard try mirror.store.row(row) != nil else { continue }
             try takeBackDeletion(of: row, insertedIn: transaction)
+            try Unlocking.openReturned(row, mirror)
         }
     }
 
@@ -269,7 +273,7 @@ struct HistoryAnalysis {
             try mirror.ledger.rename(entry.recordName, to: name)
             try mirror.ledger.forgetInFlight(entry.recordName)
             try mirror.ledger.repoint(key: entry.key, to: row, named: name)
-            try mirror.keepForeign(of: entry.base, for: row, isRenamed: true)
+            try mirror.keepForReturn(of: entry)
             try mirror.ledger.clearBase(key: entry.key)
             try mirror.ledger.keepAlias(
                 entry.recordName, mergedInto: entry.key, at: entry.base?.recordChangeTag)
@@ -291,6 +295,8 @@ struct HistoryAnalysis {
             try mirror.ledger.queueDeletion(key: entry.key)
         } else {
             try mirror.ledger.removeEntry(entry)
+            guard mirror.settings.exportOrder.isTarget(row.entity) else { return }
+            try mirror.ledger.noteDeletedUnsent(entry.recordName)
         }
     }
 

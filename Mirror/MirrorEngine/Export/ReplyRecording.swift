@@ -33,6 +33,8 @@ struct ReplyRecording {
     private var outranked: [(item: ExportBatch.Item, error: RecordError)] = []
     /// What was refused of the mirror's own upkeep, since the record is another user's.
     private var left: [(item: ExportBatch.Item, error: RecordError)] = []
+    /// What was refused of somebody's edits, since the record is another user's.
+    private var denied: [String] = []
     /// Whether the service took what may have given up a natural key, or room.
     private var mayHaveFreedKeys = false
     private var hasFreedRoom = false
@@ -70,6 +72,7 @@ struct ReplyRecording {
         }
         try settleOutranked()
         if !left.isEmpty { try settleLeft() }
+        try settleDenied()
         // What did not fit beside a deletion may fit behind it.
         if hasFreedRoom {
             outcome.refused -= unfitting
@@ -131,8 +134,7 @@ struct ReplyRecording {
         case .deletedObject:
             guard let entry = try mirror.ledger.entry(named: name), entry.needsCloudDelete
             else { return }
-            // Where the row comes back, it does so under another name.
-            try mirror.keepForeign(of: entry.base, for: entry.row, isRenamed: true)
+            try mirror.keepForReturn(of: entry)
             try mirror.ledger.removeEntry(entry)
             try noteDeleted(item, record)
         case .pair(let key):
@@ -194,6 +196,9 @@ struct ReplyRecording {
             guard try isAsItWasSent(item) else { return }
             outcome.refused += 1
             if error.code.canonical == .quotaExceeded { unfitting += 1 }
+            if error.code.canonical == .accessDenied, case .object = item.subject {
+                denied.append(name)
+            }
             try mirror.ledger.keepRefusal(of: name, error)
         }
     }
@@ -296,6 +301,7 @@ struct ReplyRecording {
                 continue
             }
             guard try isAsItWasSent(item), let entry = try mirror.ledger.entry(named: name),
+                try !LeftEnds(mirror: mirror).leave(entry, isUpkeep: true),
                 try !importing.giveWay(entry)
             else { continue }
             outcome.refused += 1
@@ -303,6 +309,16 @@ struct ReplyRecording {
         }
         try importing.finishTakingBack()
         outcome.imported += importing.outcome
+    }
+
+    /// Ends that were written with links of one's own follow from those, which are taken by now.
+    private mutating func settleDenied() throws {
+        for name in denied {
+            guard let entry = try mirror.ledger.entry(named: name), !entry.needsCloudDelete,
+                try LeftEnds(mirror: mirror).leave(entry, isUpkeep: false)
+            else { continue }
+            outcome.refused -= 1
+        }
     }
 
     /// A pair that is left waits for its end, which may be an object of its own again.

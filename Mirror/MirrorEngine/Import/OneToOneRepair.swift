@@ -15,6 +15,10 @@ internal import Stores
 /// rule `oneToOne`.
 struct OneToOneRepair {
     let mirror: MirrorTransaction
+    /// What was left to other users' devices, before it was taken back to be decided anew.
+    private var left: [LeftEnds.End] = []
+
+    init(mirror: MirrorTransaction) { self.mirror = mirror }
 
     /// A one-to-one relationship by its deciding end.
     private struct Pair {
@@ -38,9 +42,18 @@ struct OneToOneRepair {
 
     /// Returns how many rows were changed.
     func run() throws -> Int {
-        var changed = 0
         let waiting = try mirror.ledger.waitingEntities()
             .compactMap { mirror.mapping.layout.entity(named: $0)?.entity }
+        let ends = LeftEnds(mirror: mirror)
+        var repair = self
+        if waiting.isEmpty, mirror.mayHoldAnothers { repair.left = try ends.takeBack() }
+        let changed = try repair.run(waiting)
+        try ends.leaveAgain(repair.left)
+        return changed
+    }
+
+    private func run(_ waiting: [NSEntityDescription]) throws -> Int {
+        var changed = 0
         for entity in mirror.mapping.layout.entities where !entity.entity.isAbstract {
             for slot in entity.toOnes.indices {
                 guard !isWaiting(entity.toOnes[slot], waiting) else { continue }
@@ -204,21 +217,26 @@ struct OneToOneRepair {
         let relationship = layout.toOnes[slot]
         guard let inverse = relationship.inverseRelationship, !inverse.isToMany,
             let present = try mirror.store.row(row)?.toOnes[slot]
-        else { return try release(row, slot, base: base) }
+        else {
+            try release(row, slot, base: base)
+            return
+        }
         guard try partner(of: present.target, inverse.name) != row else { return }
         let name = try mirror.ledger.recordName(for: present.target)
         if let base, !base.leads(to: name) { try meet(row, slot) }
     }
 
     /// The end was cleared here: whoever it led to lets go too. An end that never had a value was
-    /// not cleared.
-    private func release(_ row: RowID, _ slot: Int, base: NamedLink?) throws {
+    /// not cleared. Returns whether one did.
+    @discardableResult
+    func release(_ row: RowID, _ slot: Int, base: NamedLink?) throws -> Bool {
         let relationship = try mirror.layout(of: row).toOnes[slot]
         guard let base, let inverse = relationship.inverseRelationship, !inverse.isToMany,
             let former = try mirror.ledger.row(named: base.recordName),
             try partner(of: former, inverse.name) == row
-        else { return }
+        else { return false }
         try set(former, inverse.name, to: nil)
+        return true
     }
 
     /// Makes the other ends meet a link that somebody chose: the partner answers it, and whoever
@@ -247,7 +265,9 @@ struct OneToOneRepair {
         try set(row, property, to: target)
         guard let former, former != target else { return }
         let layout = try mirror.layout(of: row)
-        guard let slot = layout.toOneSlot(property) else { return }
+        guard let slot = layout.toOneSlot(property),
+            !left.contains(where: { $0.row == row && $0.slot == slot && $0.former == target })
+        else { return }
         var conflict = PropertyConflict(
             slot: .toOne(slot), property: property, rule: "oneToOne", base: .link(nil),
             local: .link(try link(former)), remote: .link(try target.map(link)))
@@ -269,6 +289,6 @@ struct OneToOneRepair {
         update.toOnes = [(slot, target.map { Link($0) })]
         changes.updates = [update]
         _ = try mirror.store.apply(changes)
-        try mirror.enqueueUpload(row)
+        try mirror.enqueueUpkeep(row)
     }
 }

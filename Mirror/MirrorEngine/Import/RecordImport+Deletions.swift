@@ -10,6 +10,7 @@ extension RecordImport {
         guard let entry = try mirror.ledger.pair(named: record.recordName) else {
             return try dropAside(record.recordName)
         }
+        guard !isOutdated(record, by: entry.base) else { return }
         if !entry.needsDelete, let tag = lostTime?.lostTag(of: entry.base),
             lostTime?.isBeforeLoss(record, of: tag) == true
         {
@@ -39,12 +40,14 @@ extension RecordImport {
             try dropAside(record.recordName)
             return try mirror.ledger.forgetRefusal(of: record.recordName)
         }
+        guard !isOutdated(record, by: entry.base) else { return }
         try dropAside(record.recordName)
         if entry.base?.deleted == true, entry.base?.recordChangeTag == record.recordChangeTag {
             return
         }
         guard !entry.needsCloudDelete, let row = try mirror.store.row(entry.row) else {
             // The answer to this device's own deletion may have been lost.
+            try mirror.keepForReturn(of: entry)
             try mirror.ledger.noteDeleted(entry.recordName, tag: record.recordChangeTag)
             return try forget(entry)
         }
@@ -58,7 +61,7 @@ extension RecordImport {
         let agreed = try (lost == nil ? lastAgreed(entry, deleted: record) : nil)
             .map { mirror.mapping.agreedState(of: $0, entity: layout).adopting(local) }
         let base = try withLinksCut(agreed, in: local)
-        let edits = local.changes(from: base)
+        let edits = local.edits(from: base)
         let keeps = mirror.settings.policy.deletion == .keepEdited && !edits.isEmpty
         for slot in edits {
             let conflict = deletionConflict(
@@ -83,12 +86,17 @@ extension RecordImport {
     }
 
     /// What was there before a deletion, as far as this device knows: its base, or what it sent
-    /// without an answer and the service says it took.
+    /// without an answer and the service says it took. A plain service tells that by the deletion
+    /// alone, of what was sent once and has no base.
     private func lastAgreed(_ entry: RecordEntry, deleted record: Record) throws -> Record? {
         for id in record.knownWriteIDs {
             if let taken = try mirror.ledger.inFlight(entry.recordName, mark: id) { return taken }
         }
-        return entry.base.flatMap { $0.deleted ? nil : $0 }
+        if let base = entry.base { return base.deleted ? nil : base }
+        guard try mirror.ledger.isPlain else { return nil }
+        let marks = try mirror.ledger.marksInFlight(entry.recordName)
+        guard let mark = marks.first, marks.count == 1 else { return nil }
+        return try mirror.ledger.inFlight(entry.recordName, mark: mark)
     }
 
     /// Removes an object with its line. What pointed at it is cleared and waits for export; nothing

@@ -13,6 +13,10 @@ extension RecordImport {
         editOf entry: RecordEntry, rule: String = ConflictEntry.handRule
     ) throws -> [PropertySlot] {
         guard let base = entry.base, let row = try mirror.store.row(entry.row) else { return [] }
+        guard !base.deleted else {
+            try letGo(entry, row, base, rule: rule)
+            return []
+        }
         let layout = try mirror.layout(of: row.id)
         let local = try mirror.state(of: row, named: entry.recordName)
         var former = try followed(
@@ -40,6 +44,30 @@ extension RecordImport {
         try mirror.ledger.decideWaiting(of: entry.recordName, for: .remote)
         if staying.isEmpty { try settle(entry) }
         return staying
+    }
+
+    /// The service has the object deleted, and does not take it again: it goes, as the others have
+    /// it. It is in the log whole, from which it can be restored.
+    private mutating func letGo(
+        _ entry: RecordEntry, _ row: Row, _ deletion: Record, rule: String
+    ) throws {
+        let layout = try mirror.layout(of: row.id)
+        let local = try mirror.state(of: row, named: entry.recordName)
+        for slot in local.changes(from: nil) {
+            var conflict = deletionConflict(
+                slot, layout, base: nil, local: local.value(slot), remote: nil, winner: .remote)
+            conflict.rule = rule
+            try log(conflict, layout, entry.recordName, by: deletion.modified)
+        }
+        var unread = Record(recordName: entry.recordName, recordType: "")
+        unread.fields = try mirror.ledger.foreign(of: row.id)
+        unread.fields[RecordNames.entityName] = .string(mirror.mapping.keys.entity(layout.name))
+        _ = try logLostLinks(of: entry, local, by: deletion.modified)
+        try bury(row, local, named: entry.recordName, base: unread)
+        try mirror.ledger.decideWaiting(of: entry.recordName, for: .remote)
+        try mirror.ledger.dropForeign(of: row.id)
+        try remove(entry)
+        try mirror.ledger.noteDeleted(entry.recordName, tag: deletion.recordChangeTag)
     }
 
     private func isElsewhere(_ value: PropertyValue) -> Bool {

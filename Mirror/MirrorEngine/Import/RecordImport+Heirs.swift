@@ -107,7 +107,7 @@ extension RecordImport {
         var change = ToManyChange(owner: first, slot: slot)
         change.added = [Link(second, orderKey: pair.firstOrder)]
         changes.toManys.append(change)
-        if kind.first.isOrdered { touchedLists.insert(OrderedList(owner: first, slot: slot)) }
+        if kind.first.isOrdered { touched.lists.insert(OrderedList(owner: first, slot: slot)) }
         try connectInverse(pair, kind, first: first, second: second)
         try flush()
         try mirror.comparePairs(of: first)

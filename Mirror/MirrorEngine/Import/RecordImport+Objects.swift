@@ -71,6 +71,7 @@ extension RecordImport {
             try mirror.ledger.removeAlias(of: record.recordName)
         }
         let known = try mayBeKnown ? mirror.ledger.entry(named: record.recordName) : nil
+        if isOutdated(record, by: known?.base) { return nil }
         if known == nil, isLeftOut(layout) {
             try keepAside(record, .notSelected)
             return nil
@@ -165,7 +166,7 @@ extension RecordImport {
             of: Arrival(record: record, layout: layout, state: state, entry: entry, isNew: false),
             local: nil)
         let base = try withLinksCut(agreed, in: state, isRemote: true)
-        let changed = state.changes(from: base)
+        let changed = state.edits(from: base)
         let unseen = mirror.mapping.lockedEdits(in: record, since: entry.base, of: layout)
         let isEdited = !changed.isEmpty || !unseen.isEmpty
         let keeps = mirror.settings.policy.deletion == .keepEdited && isEdited
@@ -282,7 +283,8 @@ extension RecordImport {
                         .adopting(local, arrival.state)
                 }
             } ?? mergeBase(of: arrival, local: local)
-        let followed = try withLinksFollowed(agreed, local, arrival.state)
+        let followed = try withDerivedEnds(
+            withLinksFollowed(agreed, local, arrival.state), local, arrival)
         let base = try counted(followed, arrival, local: local, lost: lost?.known)
         let root =
             base ?? mirror.mapping.untouched(by: arrival.record, entity: arrival.layout)
@@ -290,6 +292,7 @@ extension RecordImport {
             base: root, local: withoutComputed(local, base: root, arrival), remote: arrival.state)
         try keepWaiting(&result, local: local, arrival)
         keepUnseen(&result, local: local, base: base, arrival)
+        noteMovedEnds(arrival, from: agreed, to: result.merged)
         if result.merged != local || result.merged != arrival.state {
             if base.map({ !local.changes(from: $0).isEmpty }) ?? true { outcome.merged += 1 }
         }

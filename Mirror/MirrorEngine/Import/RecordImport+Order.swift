@@ -15,16 +15,16 @@ extension RecordImport {
             let inverse = layout.toOnes[slot].inverseRelationship,
             let position = mirror.mapping.layout.entity(target.entity)?.toManySlot(inverse.name)
         else { return }
-        touchedLists.insert(OrderedList(owner: target, slot: position))
+        touched.lists.insert(OrderedList(owner: target, slot: position))
     }
 
     /// Two devices may have put different objects at the same place. The one with the larger name
     /// moves behind the other: every device computes the same, so all lists come to the same order.
     mutating func repairOrder() throws {
-        for list in touchedLists.sorted(by: { ($0.owner, $0.slot) < ($1.owner, $1.slot) }) {
+        for list in touched.lists.sorted(by: { ($0.owner, $0.slot) < ($1.owner, $1.slot) }) {
             try repair(list)
         }
-        touchedLists = []
+        touched.lists = []
     }
 
     private mutating func repair(_ list: OrderedList) throws {

@@ -23,7 +23,9 @@ extension RecordImport {
 
     private mutating func update(_ entry: PairEntry, with record: Record, _ pair: JoinRecord) throws
     {
-        guard entry.base?.recordChangeTag != record.recordChangeTag else { return }
+        guard entry.base?.recordChangeTag != record.recordChangeTag,
+            !isOutdated(record, by: entry.base)
+        else { return }
         let lost = lostTime?.lostTag(of: entry.base)
         if let lost, lostTime?.relation(of: record, to: lost) == .ancestor, !entry.needsDelete {
             try mirror.ledger.setPairBase(record, key: entry.key)
@@ -59,7 +61,7 @@ extension RecordImport {
         var change = ToManyChange(owner: first, slot: slot)
         change.added = [Link(second, orderKey: entry.pair.firstOrder)]
         changes.toManys.append(change)
-        if kind.first.isOrdered { touchedLists.insert(OrderedList(owner: first, slot: slot)) }
+        if kind.first.isOrdered { touched.lists.insert(OrderedList(owner: first, slot: slot)) }
         try connectInverse(entry.pair, kind, first: first, second: second)
         try flush()
         try renameEnds(of: entry, first: first, second: second)
@@ -182,7 +184,7 @@ extension RecordImport {
         var change = ToManyChange(owner: second, slot: slot)
         change.added = [Link(first, orderKey: pair.secondOrder)]
         changes.toManys.append(change)
-        touchedLists.insert(OrderedList(owner: second, slot: slot))
+        touched.lists.insert(OrderedList(owner: second, slot: slot))
     }
 
     /// Takes a pair out of the join table.

@@ -18,8 +18,8 @@ struct RecordImport {
     var changes = ChangeSet()
     /// Objects that came into being here, by name.
     var arrived: [String] = []
-    /// Ordered lists that changed, to be checked for members at the same place.
-    var touchedLists: Set<OrderedList> = []
+    /// What is to be checked once the page is applied.
+    var touched = TouchedEnds()
     /// Objects of this page that are still to be settled, by row, and the deletions that come with
     /// it: a unique key may pass from one to another within a page.
     var incomplete: [RowID: Arrival] = [:]
@@ -80,6 +80,7 @@ struct RecordImport {
         try flush()
         try repairOrder()
         try flush()
+        try followMovedEnds()
         try sendNames()
         try mirror.ledger.finish()
     }
@@ -231,6 +232,14 @@ struct RecordImport {
         state.toOnes[slot] = link
         return try makeRoom(for: state, entry, layout)
     }
+}
+
+/// Relationships that a page changed, to be checked at its end.
+struct TouchedEnds {
+    /// Ordered lists, for members at the same place.
+    var lists: Set<OrderedList> = []
+    /// One-to-one ends that other users moved.
+    var moved: [RecordImport.MovedEnd] = []
 }
 
 /// Names of records that stand for other objects now.

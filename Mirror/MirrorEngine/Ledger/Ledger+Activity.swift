@@ -25,7 +25,10 @@ extension Ledger {
     /// Remembers since when something waits for export, or that nothing does.
     func noteWaiting() throws {
         let waits = try pendingCounts().total > 0
-        guard waits != (try setting(.waitingSince) != nil) else { return }
-        try set(.waitingSince, to: waits ? SQLiteValue(platform.clock.now()) : .null)
+        let (since, now) = (try date(.waitingSince), platform.clock.now())
+        // A time to come was noted by a clock that was wrong.
+        let isToCome = since.map { $0 > now } ?? false
+        guard waits != (since != nil) || isToCome else { return }
+        try set(.waitingSince, to: waits ? SQLiteValue(now) : .null)
     }
 }

@@ -44,11 +44,12 @@ extension Ledger {
 
     /// Whether all uploads of a record that was sent were made in the last hour.
     func hasFreshReceipts(of record: Record) throws -> Bool {
-        let since = SQLiteValue(platform.clock.now().addingTimeInterval(-Self.freshSeconds))
+        let now = platform.clock.now()
+        let since = SQLiteValue(now.addingTimeInterval(-Self.freshSeconds))
         for case .asset(let asset)? in try named(record).fields.values where asset.receipt != nil {
             let fresh = try connection.value(
-                "SELECT 1 FROM ADIPTYCHRECEIPT WHERE ZCHECKSUM = ? AND ZDATE > ?",
-                [.text(asset.fileChecksum ?? ""), since])
+                "SELECT 1 FROM ADIPTYCHRECEIPT WHERE ZCHECKSUM = ? AND ZDATE > ? AND ZDATE <= ?",
+                [.text(asset.fileChecksum ?? ""), since, SQLiteValue(now)])
             guard fresh != nil else { return false }
         }
         return true
@@ -78,7 +79,8 @@ extension Ledger {
             guard let checksum = asset.fileChecksum else { continue }
             let mark = Self.newUpload(of: checksum)
             let former = try connection.value(
-                "SELECT 1 FROM ADIPTYCHRECEIPT WHERE ZCHECKSUM = ? AND ZDATE > ?", [mark, since])
+                "SELECT 1 FROM ADIPTYCHRECEIPT WHERE ZCHECKSUM = ? AND ZDATE > ? AND ZDATE <= ?",
+                [mark, since, SQLiteValue(now)])
             if former != nil {
                 may = false
             } else {
@@ -119,11 +121,18 @@ extension Ledger {
         }
     }
 
-    /// Names of records that wait for an asset, at most `limit`.
+    /// Names of records that wait for an asset, at most `limit`. Where more wait, chance says which
+    /// part of them it is: those whose assets never come stand before no others.
     package func recordsWaitingForAssets(limit: Int) throws -> [String] {
-        try connection.rows(
-            "SELECT ZRECORDNAME FROM ADIPTYCHASIDE WHERE ZREASON = ? ORDER BY 1 LIMIT ?",
-            [.text(KeptRecord.Reason.missingAsset.rawValue), SQLiteValue(limit)]
+        let reason = SQLiteValue.text(KeptRecord.Reason.missingAsset.rawValue)
+        let limit = max(1, limit)
+        let waiting = try connection.value(
+            "SELECT COUNT(*) FROM ADIPTYCHASIDE WHERE ZREASON = ?", [reason])
+        let parts = (Int(waiting?.int64 ?? 0) + limit - 1) / limit
+        let part = parts > 1 ? Int(platform.randomness.next() % UInt64(parts)) : 0
+        return try connection.rows(
+            "SELECT ZRECORDNAME FROM ADIPTYCHASIDE WHERE ZREASON = ? ORDER BY 1 LIMIT ? OFFSET ?",
+            [reason, SQLiteValue(limit), SQLiteValue(limit * part)]
         ).compactMap { $0[0].string }
     }
 }

@@ -41,7 +41,7 @@ extension Ledger {
             try connection.run(
                 "DELETE FROM ADIPTYCHSEEN WHERE ZRECORDNAME = ?", [.text(record.recordName)])
         }
-        return try !page.moreComing && sends() == request.sends && hasSeen()
+        return try !page.moreComing && sends() == request.marks.sends && hasSeen()
     }
 
     private func hasSeen() throws -> Bool {

@@ -135,7 +135,8 @@ extension Ledger {
     /// be deployed meanwhile.
     package func retryRefused(in database: MirrorDatabase, of environment: String) throws {
         guard try mayHold(.refusals) else { return }
-        let before = platform.clock.now().addingTimeInterval(-Self.refusalPauseSeconds)
+        let now = platform.clock.now()
+        let before = now.addingTimeInterval(-Self.refusalPauseSeconds)
         var codes = [
             RecordError.Code.quotaExceeded, .uniqueFieldError, .assetNotFound,
             ReplyRecording.refusedUploads,
@@ -143,8 +144,9 @@ extension Ledger {
         if database == .public { codes.append(.accessDenied) }
         for code in codes + Self.codesOfSchema(environment) {
             try connection.run(
-                "DELETE FROM ADIPTYCHREFUSAL WHERE ZCODE = ? AND ZDATE <= ?",
-                [.text(code.rawValue), SQLiteValue(before)])
+                // A time to come was noted by a clock that was wrong.
+                "DELETE FROM ADIPTYCHREFUSAL WHERE ZCODE = ? AND NOT ZDATE BETWEEN ? AND ?",
+                [.text(code.rawValue), SQLiteValue(before), SQLiteValue(now)])
         }
     }
 

@@ -94,6 +94,15 @@ extension Ledger {
             [.text(name), .text(([Self.sentMark] + writeIDs).joined(separator: " "))])
     }
 
+    /// Notes a deletion of what was never sent. A record that was may lead to it, and outlive its
+    /// own deletion with another device: its link is to wait for nothing.
+    func noteDeletedUnsent(_ name: String) throws {
+        rare.note(.deletions)
+        try connection.run(
+            "INSERT OR REPLACE INTO ADIPTYCHDELETED (ZRECORDNAME, ZTAG) VALUES (?, '')",
+            [.text(name)])
+    }
+
     /// The IDs under which a deleted object was sent that the service did not have; none for other
     /// names.
     func writeIDsOfDeletedUnknown(_ name: String) throws -> [String] {

@@ -193,8 +193,8 @@ extension Ledger {
     func enqueueUpkeep(_ row: RowID) throws {
         let isEdited = try connection.rows(
             "SELECT 1 FROM ANSCKRECORDMETADATA WHERE ZENTITYID = ? AND ZENTITYPK = ? AND "
-                + "ZNEEDSUPLOAD = 1 AND ZPENDINGEXPORTCHANGETYPENUMBER IS NOT ?",
-            Self.values(row) + [.integer(Self.upkeepType)]
+                + "ZNEEDSUPLOAD = 1 AND ifnull(ZPENDINGEXPORTCHANGETYPENUMBER, 0) NOT IN "
+                + "(\(Self.upkeepTypes))", Self.values(row)
         ).first
         try enqueueUpload(row, transaction: 0)
         if isEdited == nil { try markUpkeep(row) }
@@ -208,13 +208,19 @@ extension Ledger {
     }
 
     func isUpkeep(key: Int64) throws -> Bool {
-        try connection.value(
-            "SELECT ZPENDINGEXPORTCHANGETYPENUMBER FROM ANSCKRECORDMETADATA WHERE Z_PK = ?",
-            [.integer(key)])?.int64 == Self.upkeepType
+        try connection.rows(
+            "SELECT 1 FROM ANSCKRECORDMETADATA WHERE Z_PK = ? AND ZPENDINGEXPORTCHANGETYPENUMBER "
+                + "IN (\(Self.upkeepTypes))", [.integer(key)]
+        ).first != nil
     }
 
-    /// A number of ours, for a line that waits with nobody's edit.
-    private static let upkeepType: Int64 = 3
+    /// Numbers of ours, for a line that waits with nobody's edit; the second for one of which a
+    /// link waits alone that another record gave up.
+    static let upkeepType: Int64 = 3
+    static let releaseType: Int64 = 5
+    static let upkeepTypes = "\(upkeepType), \(releaseType)"
+    /// Another, for a line whose ends follow from claims and are left to whoever may write it.
+    static let leftType: Int64 = 4
 
     package func setNeedsUpload(_ needed: Bool, key: Int64) throws {
         try connection.run(

@@ -14,15 +14,15 @@ extension Ledger {
         "EXISTS (SELECT 1 FROM ADIPTYCHREFUSAL r WHERE r.ZCODE NOT IN ("
         + waitingCodes.map { "'\($0.rawValue)'" }.joined(separator: ", ") + ") AND r.ZRECORDNAME = "
 
-    /// The lines of objects that the service has, and whose edits it refused, in the order in which
-    /// they came to be known.
+    /// The lines of objects that the service has, or has deleted, and whose edits it refused, in
+    /// the order in which they came to be known.
     func refusedEdits() throws -> [RecordEntry] {
         guard try mayHold(.refusals) else { return [] }
         return try entries(
             "WHERE m.ZNEEDSUPLOAD = 1 AND m.ZNEEDSCLOUDDELETE = 0 "
                 + "AND m.ZENCODEDRECORDASSET IS NOT NULL AND \(Self.isRefused) m.ZCKRECORDNAME) "
                 + "ORDER BY m.Z_PK", []
-        ).filter { $0.base?.deleted == false && $0.base?.recordChangeTag != nil }
+        ).filter { $0.base?.recordChangeTag != nil }
     }
 
     /// The pairs whose making or removal the service refused.

@@ -12,24 +12,31 @@ package struct ZoneEntry: Hashable, Sendable {
     package var token: String?
     /// What the requests of this round say of the client; nil where no round was begun.
     package var client: ClientState?
-    /// How often a service without extensions took something.
-    package var sends: Int64 = 0
+    package var marks = LedgerMarks()
     /// Records that wait for an asset.
     package var waitingForAssets: [String] = []
 }
 
-/// What a page of changes was asked for with.
+/// How far the ledger had come when something was asked for.
+package struct LedgerMarks: Hashable, Sendable {
+    /// How often a service without extensions took something.
+    package var sends: Int64 = 0
+    /// How often the store was to be compared as a whole: more by now, and what comes may be of
+    /// another zone, or of another user's.
+    package var comparisons: Int64 = 0
+}
+
+/// What a page of changes, or single records, were asked for with.
 package struct PageRequest: Hashable, Sendable {
     package var token: String?
     /// Whether the records tell which writes they contain.
     package var toldWriteIDs: Bool
-    /// `ZoneEntry.sends` when it was asked for.
-    package var sends: Int64
+    package var marks: LedgerMarks
 
-    package init(token: String?, toldWriteIDs: Bool, sends: Int64 = 0) {
+    package init(token: String?, toldWriteIDs: Bool, marks: LedgerMarks) {
         self.token = token
         self.toldWriteIDs = toldWriteIDs
-        self.sends = sends
+        self.marks = marks
     }
 }
 

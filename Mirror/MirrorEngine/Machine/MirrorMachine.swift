@@ -35,7 +35,7 @@ package struct MirrorMachine: Sendable {
         case noteZone
         /// Apply a page that was asked for with a token, unless the ledger has moved on meanwhile.
         case apply(ZoneChangesReply, PageRequest)
-        case applyRecords([Record], EpochLine?)
+        case applyRecords([Record], EpochLine?, PageRequest)
         case planDownloads([Record])
         case download(AssetDownload)
         case upload(AssetUpload, address: String)
@@ -92,7 +92,7 @@ package struct MirrorMachine: Sendable {
     private var phase = Phase.idle
     private var token: String?
     private var client: ClientState?
-    private var sends: Int64 = 0
+    private var marks = LedgerMarks()
     private var bounds: RoundBounds
     private var course = Course()
     /// Records that a plain service did not find: its changes tell whether they were deleted.
@@ -124,11 +124,11 @@ package struct MirrorMachine: Sendable {
         case (.fetching, .noted): return fetch()
         case (.applying, .applied(let outcome, let moreComing, let token)):
             return applied(outcome, moreComing: moreComing, token: token)
-        case (.applying, .prepared(let zone)):
+        case (.applying, .prepared(let zone)), (.lookingUp, .prepared(let zone)):
             if token != nil, zone.token == nil, dialect == .plain { result.comparisons += 1 }
             token = zone.token
             client = zone.client
-            sends = zone.sends
+            marks = zone.marks
             return fetch()
         case (.analysing, .analysed(let waiting, let moreWaiting)):
             bounds.expect(waiting)
@@ -171,7 +171,7 @@ package struct MirrorMachine: Sendable {
     private mutating func prepared(_ zone: ZoneEntry) -> Instruction {
         token = zone.token
         client = zone.client
-        sends = zone.sends
+        marks = zone.marks
         landing.begin(waiting: zone.waitingForAssets)
         guard bounds.beginPass() else { return stopStorm() }
         return zone.exists || isGiven ? fetch() : makeZone()
@@ -194,6 +194,10 @@ package struct MirrorMachine: Sendable {
     private mutating func fetch() -> Instruction {
         course.hasSent = false
         return send(changes(after: token), in: .fetching)
+    }
+
+    private var request: PageRequest {
+        PageRequest(token: token, toldWriteIDs: client?.wantsWriteIDs ?? true, marks: marks)
     }
 
     private func changes(after token: String?) -> RecordRequest {
@@ -219,8 +223,6 @@ package struct MirrorMachine: Sendable {
         }
         see(page.records.map(\.recordChangeTag))
         bounds.readSome()
-        let request = PageRequest(
-            token: token, toldWriteIDs: client?.wantsWriteIDs ?? true, sends: sends)
         return land(.page(page, request), page.records)
     }
 
@@ -257,7 +259,7 @@ package struct MirrorMachine: Sendable {
             if page.moreComing { requestAhead = changes(after: page.syncToken) }
             return instruction
         case .records(let records, let line):
-            return enter(.lookingUp, .applyRecords(records, line))
+            return enter(.lookingUp, .applyRecords(records, line, request))
         case nil: return stop(.stopped, "The mirror met an event that does not fit its state.")
         }
     }

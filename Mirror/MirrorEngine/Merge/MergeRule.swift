@@ -32,7 +32,9 @@ public enum MergeRule: Sendable {
     /// lets the conflict wait. Links go by its `mergeType`. It is asked on a thread of the mirror
     /// about an object without context and links, and must neither fetch nor save.
     case policy(NSMergePolicy)
-    /// What the closure answers.
+    /// What the closure answers: a value that the attribute can hold, or one of the names that it
+    /// is asked about for a to-one; nil for no value, where the property is optional. Any other
+    /// answer counts as none, and the store's rule decides.
     case custom(@Sendable (MergeQuestion) -> FieldValue?)
 
     /// The rule's word, as the model's userInfo key `MirrorMerge` and the command spell it.

@@ -194,12 +194,14 @@ package struct ObjectMerge: Sendable {
         switch conflict.slot {
         case .attribute(let slot):
             let type = entity.attributes[slot].attribute.attributeType
+            // No save would take an object that lacks a required value.
+            guard field != nil || entity.attributes[slot].attribute.isOptional else { return nil }
             let value = try? AttributeCoding.value(plain: field, exact: nil, type: type)
             // The content of an asset that is not here is no value.
             return value.flatMap { AssetStandIn($0) == nil ? .attribute($0) : nil }
-        case .toOne:
-            if case .string(let name) = field { return .link(NamedLink(name)) }
-            return field == nil ? .link(nil) : nil
+        case .toOne(let slot):
+            // A name that no side has may be of no object, for which the link would wait for ever.
+            return field == nil && entity.toOnes[slot].isOptional ? .link(nil) : nil
         }
     }
 
@@ -210,7 +212,7 @@ package struct ObjectMerge: Sendable {
     ) -> PropertyValue? {
         [conflict.local, conflict.remote, conflict.base].first { side in
             switch (side, field) {
-            case (.attribute, .timestamp), (.attribute, .double): side.wire == field
+            case (.attribute, .timestamp), (.attribute, .double), (_, nil): side.wire == field
             case (.link(let link?), .string(let name)): link.recordName.isExactly(name)
             default: false
             }

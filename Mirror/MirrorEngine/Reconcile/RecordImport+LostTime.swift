@@ -28,6 +28,20 @@ extension RecordImport {
         return try mirror.ledger.isPlain && mirror.ledger.isReconciling
     }
 
+    /// Whether what the service showed is an earlier state than the one known here: another process
+    /// of the store learnt that while the answer was under way. Without epochs nothing tells.
+    func isOutdated(_ record: Record, by known: Record?) -> Bool {
+        guard let known = known?.recordChangeTag.flatMap(ChangeTag.init) else { return false }
+        return isOutdated(record, by: known)
+    }
+
+    private func isOutdated(_ record: Record, by known: ChangeTag) -> Bool {
+        guard let lostTime, lostTime.line.contains(known),
+            let shown = record.recordChangeTag.flatMap(ChangeTag.init)
+        else { return false }
+        return shown.epoch == known.epoch && shown.change < known.change
+    }
+
     /// Settles a live record that meets a lost version. Returns the base to merge upon, or `isDone`
     /// where the service has an older state and ours will be sent again.
     mutating func meetLostVersion(
@@ -82,6 +96,7 @@ extension RecordImport {
             return false
         }
         guard let deletion = try mirror.ledger.deletionTag(of: name) else { return false }
+        if isOutdated(record, by: deletion) { return true }
         let wasEdited = !lostTime.isBeforeLoss(record, of: deletion) && !record.isAsSentAgain
         let isKept = wasEdited && mirror.settings.policy.deletion == .keepEdited
         if isKept || lostTime.isNewer(record, than: deletion) {

@@ -1,5 +1,6 @@
 internal import Foundation
 internal import ObjectModel
+internal import Predicates
 package import RecordWire
 internal import SQLiteStore
 package import Stores
@@ -107,13 +108,14 @@ package enum AttributeCoding {
         return seconds
     }
 
-    /// The exact decimal when it is the same double. What no decimal can be, such as an infinity,
+    /// The exact decimal when it is the same double, be it the nearest or the one beside it that
+    /// Foundation makes and that is written here. What no decimal can be, such as an infinity,
     /// stays a double, as in the store.
     private static func decimal(_ double: Double, exact: FieldValue?) -> AttributeValue {
-        if case .string(let text) = exact, let exact = Decimal(string: text),
-            NSDecimalNumber(decimal: exact).doubleValue == double
+        if case .string(let text) = exact, let decimal = Decimal(string: text),
+            [decimal.nearestReal, NSDecimalNumber(decimal: decimal).doubleValue].contains(double)
         {
-            return .decimal(exact)
+            return .decimal(decimal)
         }
         guard !double.isNaN else { return .decimal(.nan) }
         return ValueCoding.settled(.double(double), as: .decimal)

@@ -79,4 +79,15 @@ extension ObjectState {
         }
         return slots
     }
+
+    /// The changes that a deletion can meet: all but those of places. A place in a list is the
+    /// list's, and whoever puts a neighbour in may move it.
+    func edits(from other: ObjectState?) -> [PropertySlot] {
+        changes(from: other).filter { change in
+            guard case .toOne(let slot) = change, let link = toOnes[slot],
+                let former = other?.toOnes[slot]
+            else { return true }
+            return !link.leads(to: former.recordName)
+        }
+    }
 }

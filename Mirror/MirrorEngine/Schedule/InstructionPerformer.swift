@@ -42,8 +42,11 @@ package struct InstructionPerformer: Sendable {
             return .applied(
                 outcome, moreComing: page.moreComing || outcome.readsAgain,
                 token: outcome.readsAgain ? nil : page.syncToken)
-        case .applyRecords(let records, let line):
-            return .applied(try mirrored.apply(records, line), moreComing: false, token: nil)
+        case .applyRecords(let records, let line, let request):
+            guard let outcome = try mirrored.apply(records, line, to: request) else {
+                return try prepared()
+            }
+            return .applied(outcome, moreComing: false, token: nil)
         case .analyse:
             let (waiting, moreWaiting) = try mirrored.analyse()
             return .analysed(waiting: waiting, moreWaiting: moreWaiting)

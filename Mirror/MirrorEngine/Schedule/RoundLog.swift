@@ -46,7 +46,7 @@ extension MirrorMachine.Instruction {
         case .send(let request): request.word
         case .noteZone: "noteZone"
         case .apply(let page, _): "apply:\(page.records.count)"
-        case .applyRecords(let records, _): "applyRecords:\(records.count)"
+        case .applyRecords(let records, _, _): "applyRecords:\(records.count)"
         case .planDownloads(let records): "planDownloads:\(records.count)"
         case .download: "download"
         case .upload: "upload"

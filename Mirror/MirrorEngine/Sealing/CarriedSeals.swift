@@ -151,6 +151,27 @@ extension RecordMapping {
 }
 
 extension MirrorTransaction {
+    /// The name of an object that was deleted here ends, and its row may come back under another:
+    /// what was sealed for that name goes on as such.
+    func keepForReturn(of entry: RecordEntry) throws {
+        try carryKept(for: entry.row, from: entry.recordName)
+        try keepForeign(of: entry.base, for: entry.row, isRenamed: true)
+    }
+
+    private func carryKept(for row: RowID, from name: String) throws {
+        var fields = try ledger.foreign(of: row)
+        var seals: [CarriedSeals.Seal] = []
+        for (field, value) in fields where field != RecordNames.carriedSeals {
+            guard case .bytes(let data)? = value, Sealer.keyID(of: data) != nil else { continue }
+            seals.append(.init(record: name, field: field, value: data))
+            fields[field] = nil
+        }
+        guard !seals.isEmpty else { return }
+        try ledger.dropForeign(of: row)
+        try ledger.keepForeign(fields, of: row)
+        try keepCarried(CarriedSeals(seals), for: row)
+    }
+
     /// Keeps sealed values that are to travel with the record of `row`, in place of older ones of
     /// the same fields.
     func keepCarried(_ seals: CarriedSeals, for row: RowID) throws {

@@ -142,7 +142,8 @@ extension RecordMapping {
         return Set(sealed.map { names.attribute($0, of: layout).plain })
     }
 
-    private func sealedField(
+    /// The field of a record that has the value of a sealed attribute.
+    func sealedField(
         _ slot: Int, _ entity: EntityLayout, in record: Record
     ) -> (name: String, value: FieldValue)? {
         let field = names.attribute(slot, of: entity)

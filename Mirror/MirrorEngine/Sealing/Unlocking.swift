@@ -14,11 +14,15 @@ struct Unlocking {
     private let known: [String]
     private let former: Set<String>
 
-    init(mirror: MirrorTransaction) throws {
+    private init(mirror: MirrorTransaction, known: [String]) {
         self.mirror = mirror
-        let text = try mirror.ledger.setting(.sealingKeys)?.string ?? ""
-        known = text.split(separator: " ").map(String.init)
+        self.known = known
         former = Set(known)
+    }
+
+    init(mirror: MirrorTransaction) throws {
+        let text = try mirror.ledger.setting(.sealingKeys)?.string ?? ""
+        self.init(mirror: mirror, known: text.split(separator: " ").map(String.init))
     }
 
     private var keys: [String] { (mirror.mapping.sealer?.keys.keys ?? []).map(\.description) }
@@ -69,11 +73,49 @@ struct Unlocking {
     }
 
     private func unlock(_ entry: RecordEntry, _ importing: inout RecordImport) throws {
-        guard mirror.mapping.sealedSlots[entry.row.entity] != nil, !entry.needsCloudDelete,
-            let known = try known(of: entry), let row = try mirror.store.row(entry.row),
+        guard mirror.mapping.sealedSlots[entry.row.entity] != nil,
+            let known = try known(of: entry),
             // An object before it may have taken this one in.
             try mirror.ledger.entry(named: entry.recordName)?.row == entry.row
         else { return }
+        guard !entry.needsCloudDelete, let row = try mirror.store.row(entry.row) else {
+            return try keepUnopened(known, of: entry.row)
+        }
+        try open(known, entry, row, &importing)
+    }
+
+    /// An object that is deleted here comes back, if it does, as it was before the key came.
+    private func keepUnopened(_ known: Record, of row: RowID) throws {
+        let layout = try mirror.layout(of: row)
+        var seals = CarriedSeals(known.fields).seals
+        for slot in mirror.mapping.sealedSlots[row.entity] ?? [] {
+            guard let (field, value) = mirror.mapping.sealedField(slot, layout, in: known),
+                case .bytes(let data) = value
+            else { continue }
+            seals.append(.init(record: known.recordName, field: field, value: data))
+        }
+        try mirror.keepCarried(CarriedSeals(seals).filter { isOpened($0.value) }, for: row)
+    }
+
+    /// Brings in what a row lacks that was deleted when the key of its values came, and is back.
+    static func openReturned(_ row: RowID, _ mirror: MirrorTransaction) throws {
+        guard mirror.mapping.sealedSlots[row.entity] != nil else { return }
+        let seals = CarriedSeals(try mirror.ledger.foreign(of: row))
+            .filter { !mirror.mapping.isLocked($0.value) }
+        guard !seals.isEmpty, let entry = try mirror.ledger.entry(for: row),
+            let back = try mirror.store.row(row)
+        else { return }
+        var known = Record(recordName: entry.recordName, recordType: "")
+        known.fields[RecordNames.carriedSeals] = seals.field
+        var importing = try RecordImport(mirror: mirror)
+        try Unlocking(mirror: mirror, known: []).open(known, entry, back, &importing)
+        try importing.flush()
+    }
+
+    /// Brings the values of `known` that a key opens now into the row.
+    private func open(
+        _ known: Record, _ entry: RecordEntry, _ row: Row, _ importing: inout RecordImport
+    ) throws {
         let layout = try mirror.layout(of: entry.row)
         let local = try mirror.state(of: row, named: entry.recordName)
         let remote: ObjectState

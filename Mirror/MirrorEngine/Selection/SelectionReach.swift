@@ -147,13 +147,13 @@ extension MirrorScope {
     ) throws {
         if case .given(let selection) = source {
             self.selection = selection
-            guard let unknown = try store.read({ try selection?.unknown(to: $0) }) else { return }
+            guard let unknown = try store.glance({ try selection?.unknown(to: $0) }) else { return }
             throw MirrorError(
                 .storeNotMirrorable,
                 "The selection speaks of \(unknown). Name what the store's model has.")
         }
         isRemembered = true
-        try store.read { transaction in
+        try store.glance { transaction in
             let ledger = Ledger(connection: transaction.connection, platform: platform)
             guard try Ledger.exists(in: ledger.connection),
                 let text = try ledger.setting(.selection)?.string

@@ -15,7 +15,7 @@ package enum MirrorDatabase: String, Sendable {
 extension MirroredStore {
     /// The database that a store is mirrored with; nil before its first round and after a reset.
     package static func knownDatabase(of store: SQLiteRowStore) throws -> MirrorDatabase? {
-        try store.read { transaction in
+        try store.glance { transaction in
             guard try Ledger.exists(in: transaction.connection) else { return nil }
             let ledger = Ledger(connection: transaction.connection, platform: .system)
             return try ledger.knownDatabase()

@@ -10,7 +10,7 @@ extension MirroredStore {
     /// The environment that a store is mirrored with; nil before its first round, after a reset,
     /// and where the last round was of a version that kept none.
     package static func knownEnvironment(of store: SQLiteRowStore) throws -> String? {
-        try store.read { transaction in
+        try store.glance { transaction in
             guard try Ledger.exists(in: transaction.connection) else { return nil }
             let ledger = Ledger(connection: transaction.connection, platform: .system)
             return try ledger.setting(.environment)?.string

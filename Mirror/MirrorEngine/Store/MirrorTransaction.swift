@@ -144,6 +144,11 @@ final class MirrorTransaction {
     /// As `enqueueUpload`, for what every device does by itself with what came.
     func enqueueUpkeep(_ row: RowID) throws { try ledger.enqueueUpkeep(row) }
 
+    /// Whether records here may be another user's, who alone changes them.
+    var mayHoldAnothers: Bool {
+        settings.scope.isPublic || settings.zoneID.ownerRecordName != nil
+    }
+
     /// Gives a property under the rule `latest` the time of an edit. Edits are told in the order in
     /// which they were saved: each gets a later time than those before.
     func noteEdit(of row: RowID, _ property: String, at date: Date) throws {

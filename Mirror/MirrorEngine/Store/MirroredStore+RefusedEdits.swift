@@ -13,7 +13,7 @@ public struct RefusedEdit: Hashable, Sendable {
     package let row: RowID
 }
 
-/// An object that is as the service has it again.
+/// An object that is as the service has it again: gone, where the service has it deleted.
 public struct RestoredEdit: Hashable, Sendable {
     /// The name of its record.
     public let recordName: String
@@ -37,7 +37,9 @@ extension MirroredStore {
 
     /// Takes an object's edit back that the service refused: values and links are as it has them,
     /// pairs too that it would not take or give up. What was edited is in the log, from which it
-    /// can be put back (`resolve(conflict:taking:)`). Nothing is sent.
+    /// can be put back (`resolve(conflict:taking:)`). Nothing is sent. An object that the service
+    /// has deleted, and that was kept for what was edited here, goes; the log has it whole
+    /// (`restore(objectOfConflict:)`).
     ///
     /// Throws `MirrorError`: `.noRefusedEdit` where there is none of that name, and `.keyTaken`
     /// where another object has its former unique key by now. Cost: one transaction.
@@ -94,7 +96,10 @@ extension MirroredStore {
                         staying: layout.map { layout in staying.map { $0.name(in: layout) } } ?? []
                     ))
             }
-            for pair in pairs { try importing.takeBack(pair: pair) }
+            // Those of an object that went are gone.
+            for pair in pairs where try mirror.ledger.pair(named: pair.recordName) != nil {
+                try importing.takeBack(pair: pair)
+            }
             try importing.finishTakingBack()
         } catch let violation as UniquenessViolation {
             throw Self.taken(violation)

@@ -69,7 +69,7 @@ public final class MirroredStore: Sendable {
     package static func knownZone(
         of store: SQLiteRowStore, _ platform: Environment
     ) throws -> ZoneID? {
-        try store.read { transaction in
+        try store.glance { transaction in
             let ledger = Ledger(connection: transaction.connection, platform: platform)
             guard try Ledger.exists(in: ledger.connection) else { return nil }
             return try ledger.knownZone()
@@ -80,7 +80,7 @@ public final class MirroredStore: Sendable {
     private static func originalIdentifier(
         of store: SQLiteRowStore, _ platform: Environment
     ) throws -> String? {
-        try store.read { transaction in
+        try store.glance { transaction in
             let ledger = Ledger(connection: transaction.connection, platform: platform)
             guard try Ledger.exists(in: ledger.connection) else { return nil }
             return try ledger.setting(.origin)?.string
@@ -164,7 +164,8 @@ public final class MirroredStore: Sendable {
             zone.client?.wantsWriteIDs =
                 try mirror.ledger.hasWritesUnderWay()
                 || mirror.store.lastTransactionNumber() > mirror.ledger.historyToken() ?? 0
-            zone.sends = try mirror.ledger.sends()
+            zone.marks = LedgerMarks(
+                sends: try mirror.ledger.sends(), comparisons: try mirror.ledger.comparisons())
             zone.waitingForAssets = try mirror.ledger.recordsWaitingForAssets(
                 limit: settings.batchRecordsMax)
             try mirror.ledger.finish()
@@ -190,13 +191,14 @@ public final class MirroredStore: Sendable {
         let outcome: ImportOutcome? = try write { mirror in
             guard try !hasLeft(mirror.ledger),
                 try mirror.ledger.zone(settings.zoneID).token == request.token,
+                try mirror.ledger.comparisons() == request.marks.comparisons,
                 try request.toldWriteIDs || !mirror.ledger.hasInFlightWrites()
             else { return nil }
             if try mirror.ledger.lacksEchoes(in: page, to: request) {
                 try mirror.ledger.beginReconciling(zone: settings.zoneName)
                 return nil
             }
-            try catchUp(mirror)
+            try catchUpWithKeys(mirror)
             try noteEpochs(page, mirror.ledger)
             var importing = try RecordImport(mirror: mirror)
             try importing.apply(
@@ -267,18 +269,26 @@ public final class MirroredStore: Sendable {
             conflict, entity: layout.name, recordName: link.recordName, by: writer)
     }
 
-    /// Applies records that were looked up by name; the token stays.
-    package func apply(_ records: [Record], _ line: EpochLine? = nil) throws -> ImportOutcome {
-        let outcome = try write { mirror in
+    /// Applies records that were looked up by name; the token stays. Returns nil as for a page:
+    /// where the service has no epochs, only the token tells that what came is older than what
+    /// another session applied meanwhile.
+    package func apply(
+        _ records: [Record], _ line: EpochLine? = nil, to request: PageRequest
+    ) throws -> ImportOutcome? {
+        let outcome: ImportOutcome? = try write { mirror in
             guard try !hasLeft(mirror.ledger) else { return ImportOutcome() }
-            try catchUp(mirror)
+            guard try mirror.ledger.comparisons() == request.marks.comparisons,
+                try !mirror.ledger.isPlain
+                    || mirror.ledger.zone(settings.zoneID).token == request.token
+            else { return nil }
+            try catchUpWithKeys(mirror)
             if let line { try mirror.ledger.setLine(line) }
             var importing = try RecordImport(mirror: mirror)
             try importing.apply(records)
             try shareWhatIsLinked(with: records, mirror)
             return importing.outcome
         }
-        try removeApplied(records)
+        if outcome != nil { try removeApplied(records) }
         return outcome
     }
 
@@ -312,6 +322,15 @@ public final class MirroredStore: Sendable {
         }
     }
 
+    /// As `catchUp`, before something is merged or sent. Throws `.keyMissing` where another process
+    /// has opened values meanwhile with a key that this one lacks: what it cannot read would count
+    /// as edited by whoever can.
+    @discardableResult
+    private func catchUpWithKeys(_ mirror: MirrorTransaction) throws -> Int {
+        try Unlocking(mirror: mirror).checkKeys()
+        return try catchUp(mirror)
+    }
+
     /// Lets the ends of one-to-one relationships meet again. Only at the end of the zone: before,
     /// the other half of a change may still be on its way.
     private func repairOneToOnes(_ mirror: MirrorTransaction, after page: ZoneChangesReply) throws {
@@ -333,7 +352,7 @@ public final class MirroredStore: Sendable {
         recordsMax: Int? = nil, assets: AssetSupport = .none
     ) throws -> ExportBatch {
         try write { mirror in
-            let noted = try catchUp(mirror)
+            let noted = try catchUpWithKeys(mirror)
             var builder = BatchBuilder(
                 mirror: mirror, recordsMax: recordsMax ?? .max, assets: assets)
             var batch = try builder.build()
@@ -349,7 +368,7 @@ public final class MirroredStore: Sendable {
     ) throws -> ExportBatch? {
         guard let key = batch.lastKey else { return nil }
         return try write { mirror in
-            let noted = try catchUp(mirror)
+            let noted = try catchUpWithKeys(mirror)
             var builder = BatchBuilder(mirror: mirror, recordsMax: recordsMax, assets: assets)
             var next = try builder.build(behind: key)
             next.noted = noted
@@ -377,7 +396,7 @@ public final class MirroredStore: Sendable {
             guard try !hasLeft(mirror.ledger),
                 try batch.comparisons == mirror.ledger.comparisons()
             else { return ReplyOutcome() }
-            let noted = try catchUp(mirror)
+            let noted = try catchUpWithKeys(mirror)
             var recording = ReplyRecording(mirror: mirror)
             var outcome = try recording.record(batch, reply)
             outcome.noted = noted

@@ -39,7 +39,8 @@ struct DeletionLaws {
         let ends = [name] + targets
         let property = EditMemory.Property(recordName: name, name: conflict.property)
         guard ends.allSatisfy({ isPlain($0) }),
-            !memory.authors.mayMeet(property, deletionsOf: ends), !wasOverwritten(conflict, device)
+            !memory.authors.mayMeet(property, deletionsOf: ends),
+            !wasOverwritten(conflict, device), !wasKept(conflict, device)
         else { return nil }
         return "\(device) logged a deletion that met \(conflict.property) of \(name.suffix(6)), "
             + "which nobody else had edited."
@@ -52,6 +53,16 @@ struct DeletionLaws {
             other == device && entry.rule == MergeRule.overwrite.name && entry.winner == "local"
                 && entry.recordName == conflict.recordName && entry.property == conflict.property
         }
+    }
+
+    /// Whether the device had kept the object from another's deletion before it was deleted there,
+    /// too: then nothing was agreed on any more, and all counts that another keeper sent.
+    private func wasKept(_ conflict: ConflictEntry, _ device: String) -> Bool {
+        conflict.base == nil
+            && log.entries.contains { other, entry in
+                other == device && entry.rule == DeletionRule.keepEdited.rawValue
+                    && entry.winner == "local" && entry.recordName == conflict.recordName
+            }
     }
 
     /// Whether the line tells of a link that came with its object and leads to what is gone.

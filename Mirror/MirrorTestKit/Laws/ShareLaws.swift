@@ -1,4 +1,5 @@
 internal import MirrorEngine
+internal import RecordWire
 
 /// What holds between the owner's devices and those of whom it shares with: a device holds what
 /// the service shows its user and nothing else, all that is linked with shared objects is shared,
@@ -30,25 +31,33 @@ struct ShareLaws {
                     "The service shows \(device.name) otherwise: "
                         + shown.differences(from: held).joined(separator: "; "))
             }
-            broken += isWhole(shown)
+            broken += try isWhole(shown)
         }
         return broken
     }
 
-    /// What is linked with shared objects is shared, as the owner holds it.
-    private func isWhole(_ shown: DeviceImage) -> [String] {
+    /// What is linked with shared objects is shared, as the owner holds it; but for what stays out
+    /// since it took in what a guest made.
+    private func isWhole(_ shown: DeviceImage) throws -> [String] {
         var broken: [String] = []
+        let zone = world.devices[0].mirrored.settings.zoneName
+        let outside = Set(
+            try world.service.feed(ofZone: zone).filter { name, record in
+                record.fields["CD_staysOutOfShares"] != nil && shown.objects[name] == nil
+            }.keys)
         for (name, state) in image.objects.sorted(by: { $0.key < $1.key }) {
             let links = state.toOnes.compactMap { $0?.recordName }
             for other in links
-            where (shown.objects[name] == nil) != (shown.objects[other] == nil) {
+            where (shown.objects[name] == nil) != (shown.objects[other] == nil)
+                && outside.isDisjoint(with: [name, other])
+            {
                 broken.append(
                     "\(name.suffix(6)) and \(other.suffix(6)) are linked, and one is not shared.")
             }
         }
         let pairs = shown.pairs.symmetricDifference(image.pairs).filter { pair in
-            pair.split(separator: " ").filter { $0 != "→" }.suffix(2)
-                .contains { shown.objects[String($0)] != nil }
+            let ends = pair.split(separator: " ").filter { $0 != "→" }.suffix(2).map(String.init)
+            return outside.isDisjoint(with: ends) && ends.contains { shown.objects[$0] != nil }
         }
         return broken + pairs.sorted().map { "The pair \($0) is shared by halves." }
     }

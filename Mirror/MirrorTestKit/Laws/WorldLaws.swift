@@ -57,13 +57,6 @@ struct WorldLaws {
             service.dropLinks(outside: Set(alive.keys))
             service.dropPairs(outside: Set(alive.keys))
         }
-        if world.settings.edits.deletions.undoPercent > 0 {
-            // Whoever undoes a deletion sends the links again that waited for their targets, and
-            // one of these may have been deleted before it was ever sent.
-            service.dropLinks(
-                outside: Set(
-                    try world.service.feed(ofZone: device.mirrored.settings.zoneName).keys))
-        }
         guard service != image else { return [] }
         return [
             "The service differs from \(device.name): "

@@ -11,6 +11,9 @@ enum Gzip {
     /// What the largest record may need is free of it: a blank picture shrinks a thousandfold.
     private static let ratioMax = 200
     private static let freeBytes = 4 << 20
+    /// Each piece costs something that its bytes do not tell, and may be empty; who compresses a
+    /// large body piece by piece makes some hundreds.
+    static let piecesMax = 10_000
 
     /// The body compressed; nil where it is short or would not shrink.
     static func compress(_ body: Data) -> Data? {
@@ -32,7 +35,7 @@ enum Gzip {
     }
 
     /// The members that the body is, one after another (RFC 1952 §2.2), decompressed. Stops as soon
-    /// as it grows past `growthMax` bytes.
+    /// as it grows past `growthMax` bytes, or has more pieces than `piecesMax`.
     static func expand(_ body: Data, growthMax: Int) throws(RecordError) -> Expansion {
         var stream = z_stream()
         guard diptych_inflate_init(&stream, 15 + 16) == Z_OK else {
@@ -49,6 +52,7 @@ enum Gzip {
         stream.next_in = UnsafeMutablePointer(mutating: input.baseAddress)
         stream.avail_in = UInt32(clamping: input.count)
         var whole = Data()
+        var pieces = 0
         var room = [UInt8](repeating: 0, count: 64 << 10)
         while true {
             let status = room.withUnsafeMutableBufferPointer { buffer in
@@ -60,7 +64,8 @@ enum Gzip {
             if whole.count > growthMax { return .tooMuch }
             if status == Z_STREAM_END {
                 if stream.avail_in == 0 { return .whole(whole) }
-                guard inflateReset(&stream) == Z_OK else { return .broken }
+                pieces += 1
+                guard pieces < piecesMax, inflateReset(&stream) == Z_OK else { return .broken }
                 continue
             }
             let isStuck = stream.avail_in == 0 && stream.avail_out > 0

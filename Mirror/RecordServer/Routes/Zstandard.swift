@@ -24,7 +24,7 @@ enum Zstandard {
     }
 
     /// The frames that the body is, one after another (RFC 8878 §3), decompressed. Stops as soon as
-    /// it grows past `growthMax` bytes.
+    /// it grows past `growthMax` bytes, or has more pieces than `Gzip.piecesMax`.
     static func expand(_ body: Data, growthMax: Int) throws(RecordError) -> Expansion {
         guard let context = ZSTD_createDCtx() else {
             throw RecordError(.internalError, "The body cannot be decompressed now; try again.")
@@ -39,6 +39,7 @@ enum Zstandard {
     ) -> Expansion {
         var input = ZSTD_inBuffer(src: source.baseAddress, size: source.count, pos: 0)
         var whole = Data()
+        var pieces = 0
         var room = [UInt8](repeating: 0, count: 128 << 10)
         while true {
             let (left, written) = room.withUnsafeMutableBytes { buffer in
@@ -49,6 +50,8 @@ enum Zstandard {
             guard ZSTD_isError(left) == 0 else { return .broken }
             whole.append(contentsOf: room.prefix(written))
             if whole.count > growthMax { return .tooMuch }
+            if left == 0 { pieces += 1 }
+            guard pieces <= Gzip.piecesMax else { return .broken }
             guard input.pos == input.size else { continue }
             if left == 0 { return .whole(whole) }
             if written < room.count { return .broken }

@@ -39,15 +39,18 @@ extension ServiceAccounts {
             try life(days: days))
     }
 
-    /// Notes that an administrator changed records or zones of a user's database.
-    package func noteChange(
-        in target: RecordTarget, of owner: String, by administrator: String
+    /// Notes what an administrator did by a request in the name of a user; nothing of one that only
+    /// reads. `operation` is how the request is called.
+    package func noteAct(
+        _ request: RecordRequest, _ operation: String, in target: RecordTarget, of owner: String,
+        by administrator: String
     ) throws(RecordError) {
+        guard let act = request.actOfAdministrator else { return }
         try audit?.note(
-            .recordsChanged, owner,
+            act, owner,
             [
                 "container": target.container, "environment": target.environment,
-                "database": target.database, "token": administrator,
+                "database": target.database, "operation": operation, "token": administrator,
             ])
     }
 
@@ -119,5 +122,21 @@ extension ServiceAccounts {
         throw RecordError(
             .authenticationFailed,
             "The token is neither a user's nor an administrator's, or it was revoked.")
+    }
+}
+
+extension RecordRequest {
+    /// What the audit log calls it where an administrator asks; nil for what changes nothing.
+    fileprivate var actOfAdministrator: AuditEntry.Act? {
+        switch self {
+        case .modifyRecords, .modifyZones: .recordsChanged
+        case .modifySubscriptions, .createToken, .registerToken, .acceptShares, .uploadAssets,
+            .rereferenceAssets:
+            .actedForUser
+        case .lookupRecords, .queryRecords, .zoneChanges, .recordChanges, .databaseChanges,
+            .listZones, .lookupZones, .lookupSubscriptions, .listSubscriptions, .caller,
+            .currentUser, .lookupUsers, .resolveShares:
+            nil
+        }
     }
 }

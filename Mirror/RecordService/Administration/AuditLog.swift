@@ -13,6 +13,9 @@ public struct AuditEntry: Hashable, Sendable, Codable {
         case profileChanged, grantChanged, roleChanged, schemaImported, schemaDeployed
         /// An administrator's change of records or zones, in the name of their user.
         case recordsChanged
+        /// What else an administrator did in the name of a user: subscriptions, shares that were
+        /// accepted, couriers, uploads.
+        case actedForUser
         case backup, restore
         /// Objects that nothing named went from a bucket.
         case assetsRemoved

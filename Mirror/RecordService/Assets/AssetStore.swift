@@ -133,12 +133,12 @@ final class AssetStore: Sendable {
     /// Names the file that came in, counts it for its user, and gives a receipt for it, in one
     /// transaction. A bucket gets it afterwards, when the receipt keeps it from being collected,
     /// and before anybody is told the receipt; `waited` grows by the milliseconds that it takes.
-    /// Throws QUOTA_EXCEEDED.
+    /// What it does not take counts no longer. Throws QUOTA_EXCEEDED.
     func keep(
         _ file: IncomingFile, _ checksum: AssetChecksum, for grant: AssetGrant,
         _ waited: inout Int64
     ) throws(RecordError) -> RecordAsset {
-        let receiptID = try bytes(Self.receiptBytes)
+        let receiptID = Base64URL.text(try bytes(Self.receiptBytes))
         let now = now
         let resting = parts?.bytes(ofOwner: grant.database.owner) ?? 0
         let inPart = file.isPart ? file.size : 0
@@ -147,7 +147,7 @@ final class AssetStore: Sendable {
             let database = try transaction.databaseForWriting(
                 grant.database, incarnation: incarnation)
             let receipt = AssetReceipt(
-                id: Base64URL.text(receiptID), database: database.id, checksum: checksum,
+                id: receiptID, database: database.id, checksum: checksum,
                 size: file.size, expires: now + Int64(self.limits.receiptSeconds) * 1_000)
             try transaction.addAsset(checksum, size: file.size, at: now)
             try transaction.add(receipt)
@@ -162,7 +162,13 @@ final class AssetStore: Sendable {
         if let bucket {
             let began = self.now
             defer { waited += max(0, self.now - began) }
-            try bucket.keep(file, as: checksum)
+            do {
+                try bucket.keep(file, as: checksum)
+            } catch {
+                // Nobody was told it. Where it stays, it counts until its time is over.
+                try? backend.write(grant.database.place) { try $0.removeReceipt(receiptID) }
+                throw error
+            }
         }
         return asset
     }
@@ -205,7 +211,9 @@ final class AssetStore: Sendable {
         RecordError(
             .quotaExceeded,
             "With \(bytes) bytes more the user's assets would take more than the "
-                + "\(limits.bytesPerUserMax) bytes that are kept for one user; delete some.")
+                + "\(limits.bytesPerUserMax) bytes that are kept for one user; delete some. "
+                + "What was deleted counts until \(limits.receiptSeconds / 3_600) hours after its "
+                + "upload.")
     }
 
     // MARK: On the way in

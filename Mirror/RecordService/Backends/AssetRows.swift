@@ -39,6 +39,7 @@ protocol AssetRows: AnyObject {
 
     func add(_ receipt: AssetReceipt) throws
     func assetReceipt(_ id: String) throws -> AssetReceipt?
+    func removeReceipt(_ id: String) throws
     /// Bytes of the different contents that the owner's records and good receipts name.
     func assetBytes(ofOwner owner: String, at milliseconds: Int64) throws -> Int64
 

@@ -82,6 +82,9 @@ protocol BackendTransaction: AssetRows, IdentityRows, KeyRows, NaturalKeyRows, P
     /// Says which records will be asked for next, so that they may be read together.
     func expect(records names: [String], in zone: Int64) throws
     func record(named name: String, in zone: Int64) throws -> RecordRow?
+    /// Rows that `save` will name again, unless it names later ones of their names: a backend may
+    /// begin with them while others are made ready.
+    func begin(saving records: ArraySlice<RecordRow>, in zone: Int64) throws
     /// Adds rows or replaces those of the same names.
     func save(_ records: [RecordRow], in zone: Int64) throws
     /// The zone without its records, which are out of sight at once and removed later.
@@ -147,6 +150,7 @@ protocol BackendTransaction: AssetRows, IdentityRows, KeyRows, NaturalKeyRows, P
 
 extension BackendTransaction {
     func expect(records names: [String], in zone: Int64) throws {}
+    func begin(saving records: ArraySlice<RecordRow>, in zone: Int64) throws {}
 }
 
 struct DatabaseRow {

@@ -23,6 +23,14 @@ struct QueryEntry: Hashable {
     let name: String
 }
 
+/// One entry of an index.
+struct IndexEntry {
+    let index: Int64
+    let form: QueryForm
+    /// The record that has the value.
+    let name: String
+}
+
 /// Which entries of an index to read, in their order or backwards.
 struct EntryReading {
     let index: Int64
@@ -49,12 +57,11 @@ protocol QueryTransaction: AnyObject {
     func removeQueryIndex(_ id: Int64) throws
     /// Removes up to `limit` entries of an index in one zone. Returns how many it was.
     func removeEntries(ofIndex index: Int64, in zone: Int64, limit: Int) throws -> Int
-    /// Removes all entries of a record.
-    func removeEntries(of name: String, in zone: Int64) throws
-    /// Removes these entries of a record.
-    func removeEntries(_ entries: [IndexedForm], of name: String, in zone: Int64) throws
-    /// Adds entries of a record; those that are there stay.
-    func addEntries(_ entries: [IndexedForm], of name: String, in zone: Int64) throws
+    /// Removes all entries of records.
+    func removeEntries(ofRecords names: [String], in zone: Int64) throws
+    func removeEntries(_ entries: [IndexEntry], in zone: Int64) throws
+    /// Adds entries, each given once; those that are there stay.
+    func addEntries(_ entries: [IndexEntry], in zone: Int64) throws
     func entries(_ reading: EntryReading) throws -> [QueryEntry]
     /// How many entries there are, up to the reading's limit.
     func countEntries(_ reading: EntryReading) throws -> Int

@@ -18,9 +18,9 @@ struct WebToken {
         var iat: Double
         var nbf: Double?
         var nonce: String?
-        var email: String?
+        var email: Word?
         var assurance: Assurance?
-        var name: String?
+        var name: Word?
 
         private enum CodingKeys: String, CodingKey {
             case iss, sub, aud, azp, exp, iat, nbf, nonce, email, name
@@ -38,14 +38,24 @@ struct WebToken {
         }
     }
 
-    /// Some providers spell it as a text.
+    /// Some providers spell it as a text. What is neither is no assurance, and no reason to refuse
+    /// who needs none.
     fileprivate struct Assurance: Decodable {
         var isGiven: Bool
 
         init(from decoder: any Decoder) throws {
             let container = try decoder.singleValueContainer()
             let isTrue = try? container.decode(Bool.self)
-            isGiven = try isTrue ?? (container.decode(String.self) == "true")
+            isGiven = isTrue ?? ((try? container.decode(String.self)) == "true")
+        }
+    }
+
+    /// What a person is called, where it is a text.
+    fileprivate struct Word: Decodable {
+        var text: String?
+
+        init(from decoder: any Decoder) throws {
+            text = try? decoder.singleValueContainer().decode(String.self)
         }
     }
 
@@ -134,7 +144,7 @@ package struct ProviderClaims: Hashable, Sendable {
         }
         self.issuer = claims.iss
         subject = claims.sub
-        emailAddress = claims.assurance?.isGiven == true ? claims.email : nil
-        name = claims.name
+        emailAddress = claims.assurance?.isGiven == true ? claims.email?.text : nil
+        name = claims.name?.text
     }
 }

@@ -14,10 +14,6 @@ struct IndexedChange {
     var entries: [IndexedForm: Bool] = [:]
 
     var newCount: Int { entries.values.count { $0 } }
-
-    func entries(coming: Bool) -> [IndexedForm] {
-        entries.filter { $0.value == coming }.map(\.key)
-    }
 }
 
 /// Keeps the indexes of one database in step with the records that one request writes. A value
@@ -61,6 +57,7 @@ final class IndexSession {
     }
 
     func note(_ change: IndexedChange, of name: String) {
+        guard change.clears || !change.entries.isEmpty else { return }
         guard !change.clears, let earlier = changes[ExactName(name)] else {
             changes[ExactName(name)] = change
             return
@@ -75,17 +72,19 @@ final class IndexSession {
         note(IndexedChange(clears: true), of: row.name)
     }
 
-    /// Writes what has changed. Cost: up to three statements for each record.
+    /// Writes what has changed.
     func save(in zone: Int64) throws {
+        let cleared = changes.filter(\.value.clears)
+        try transaction.removeEntries(ofRecords: cleared.keys.map(\.text).sorted(), in: zone)
+        var (going, coming): ([IndexEntry], [IndexEntry]) = ([], [])
         for (name, change) in changes.sorted(by: { $0.key.text < $1.key.text }) {
-            if change.clears {
-                try transaction.removeEntries(of: name.text, in: zone)
-            } else {
-                try transaction.removeEntries(
-                    change.entries(coming: false), of: name.text, in: zone)
+            for (value, comes) in change.entries {
+                let entry = IndexEntry(index: value.index, form: value.form, name: name.text)
+                if comes { coming.append(entry) } else if !change.clears { going.append(entry) }
             }
-            try transaction.addEntries(change.entries(coming: true), of: name.text, in: zone)
         }
+        try transaction.removeEntries(going, in: zone)
+        try transaction.addEntries(coming, in: zone)
     }
 }
 

@@ -28,8 +28,12 @@ struct QueryFilter {
             // Values may have all in common that indexes keep of them.
             ranges = Set(forms.map(\.indexed)).map { .one($0) }
         case .allOf(let forms):
-            holds = { record in forms.isSubset(of: record.forms(key)) }
-            // A record that has all has the first; of no values, every record has all.
+            // Of no values every list has all, but who has no value has none of them either.
+            holds = { record in
+                let found = record.forms(key)
+                return found != [.missing] && forms.isSubset(of: found)
+            }
+            // A record that has all has the first.
             ranges = forms.min().map { [.one($0)] } ?? [.all]
         case .inRange(let range, let contains):
             holds = { record in record.forms(key).contains { contains($0) } }

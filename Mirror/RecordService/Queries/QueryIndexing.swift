@@ -68,7 +68,7 @@ struct QueryIndexing {
                 let forms = (try? QueriedRecord(row))?.indexedForms(index.key) ?? [.unknown]
                 allowance.entries -= forms.count
                 try transaction.addEntries(
-                    forms.map { IndexedForm(index: index.id, form: $0) }, of: row.name, in: zone)
+                    forms.map { IndexEntry(index: index.id, form: $0, name: row.name) }, in: zone)
                 return true
             }
             guard !allowance.isUsed else {

@@ -92,6 +92,7 @@ struct RecordModification {
             references: try references(in: zoneRow, sessions.access, transaction))
         try transaction.expect(records: operations.map(\.record.recordName), in: zoneRow.id)
         try sessions.naturalKeys.expect(operations)
+        var begun = 0
         // Rows are read one at a time: all of them at once may be four hundred megabytes.
         let perform = { (operation: RecordOperation) in
             change.manner.keys = keys(of: operation)
@@ -102,6 +103,7 @@ struct RecordModification {
                 return row
             }
             guard change.use.sentBytes <= limits.requestBytesMax else { throw tooLarge() }
+            try begin(saving: change.rows, &begun, in: zoneRow, transaction)
             return result
         }
         var results = try operations.inOrderOfWriting(perform)
@@ -136,6 +138,19 @@ struct RecordModification {
         written.users = try sessions.sharing.save(draw.number)
         written.rows = change.rows
         return reply
+    }
+
+    /// Rows are given to the backend in groups of so many while the rest is decided.
+    private static let rowsBegunMax = 64
+
+    /// Where the request is written whatever becomes of its other operations.
+    private func begin(
+        saving rows: [RecordRow], _ begun: inout Int, in zoneRow: ZoneRow,
+        _ transaction: any BackendTransaction
+    ) throws {
+        guard !isAtomic, rows.count >= begun + Self.rowsBegunMax else { return }
+        try transaction.begin(saving: rows[begun...], in: zoneRow.id)
+        begun = rows.count
     }
 
     private func references(

@@ -51,12 +51,13 @@ final class UsageSession {
 
     /// Counts what is written, whatever was refused before. Of rows of one name the last counts.
     func save(_ rows: [RecordRow], in zone: Int64) throws {
-        let kept = Dictionary(rows.map { (ExactName($0.name), $0) }) { _, last in last }
-        let change = kept.values.reduce(into: StoredUse()) { change, row in
-            let former = seen[ExactName(row.name)] ?? StoredUse()
-            let use = Self.use(of: row)
-            change.records += use.records - former.records
-            change.bytes += use.bytes - former.bytes
+        var kept: [ExactName: StoredUse] = [:]
+        kept.reserveCapacity(rows.count)
+        for row in rows { kept[ExactName(row.name)] = Self.use(of: row) }
+        let change = kept.reduce(into: StoredUse()) { change, row in
+            let former = seen[row.key] ?? StoredUse()
+            change.records += row.value.records - former.records
+            change.bytes += row.value.bytes - former.bytes
         }
         try transaction.add(change, to: zone)
     }

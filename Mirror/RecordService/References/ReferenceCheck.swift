@@ -49,7 +49,8 @@ struct ReferenceCheck {
             try checkZone(of: value, in: field)
         }
         var hidden: Set<ReferenceLink> = []
-        for link in ReferenceLinks.links(of: fields) {
+        let own = ReferenceLinks.links(of: fields)
+        for link in own {
             switch link.action {
             case .validate, .parent:
                 let isNew = access != nil && !kept.contains(link)
@@ -74,8 +75,8 @@ struct ReferenceCheck {
                 }
             }
         }
-        validated.merge(bound) { $0 || $1 }
-        links.note(name, fields, without: hidden)
+        if !bound.isEmpty { validated.merge(bound) { $0 || $1 } }
+        links.note(name, own.subtracting(hidden))
         written[ExactName(name)] = true
     }
 
@@ -141,13 +142,13 @@ struct ReferenceCheck {
         if let other = try holder(of: name, but: named.union([ExactName(name)])) {
             throw try needed(name, by: other)
         }
-        links.note(name, nil)
+        links.note(name, [])
         written[ExactName(name)] = false
     }
 
     /// A record goes with another; whether it may is looked at when all is done.
     mutating func noteDeletion(of name: String) {
-        links.note(name, nil)
+        links.note(name, [])
         written[ExactName(name)] = false
     }
 
@@ -163,7 +164,7 @@ struct ReferenceCheck {
                 count += 1
                 guard count <= limits.work.cascadeMax else { throw tooMany() }
                 try delete(source)
-                links.note(source, nil)
+                links.note(source, [])
                 written[ExactName(source)] = false
                 waiting.append(ExactName(source))
             }

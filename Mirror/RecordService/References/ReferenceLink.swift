@@ -23,8 +23,8 @@ protocol ReferenceTransaction: AnyObject {
     func sources(
         of target: String, _ action: ReferenceLink.Action, in zone: Int64, limit: Int
     ) throws -> [String]
-    /// Puts these links of a record in the place of all it had.
-    func replaceLinks(of source: String, in zone: Int64, with links: Set<ReferenceLink>) throws
+    /// Puts links of records in the place of all that they had.
+    func replaceLinks(_ links: [ExactName: Set<ReferenceLink>], in zone: Int64) throws
 }
 
 /// The links of one zone during one request: what the rows say, and what the request changes.
@@ -45,11 +45,8 @@ final class ReferenceLinks {
         hasAny = try transaction.hasLinks(in: zone)
     }
 
-    /// Takes note of a record's fields after a write; nil: it is deleted. `hidden` do nothing.
-    func note(
-        _ source: String, _ fields: RecordFields?, without hidden: Set<ReferenceLink> = []
-    ) {
-        let links = Self.links(of: fields ?? [:]).subtracting(hidden)
+    /// Takes note of a record's links after a write or a deletion.
+    func note(_ source: String, _ links: Set<ReferenceLink>) {
         guard hasAny || !links.isEmpty || changed[ExactName(source)] != nil else { return }
         changed[ExactName(source)] = links
         for link in links { added[link.target, default: []].insert(ExactName(source)) }
@@ -79,9 +76,7 @@ final class ReferenceLinks {
 
     /// Writes what has changed.
     func save() throws {
-        for (source, links) in changed {
-            try transaction.replaceLinks(of: source.text, in: zone, with: links)
-        }
+        if !changed.isEmpty { try transaction.replaceLinks(changed, in: zone) }
     }
 
     static func links(of fields: RecordFields) -> Set<ReferenceLink> {

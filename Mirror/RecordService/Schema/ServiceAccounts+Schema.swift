@@ -28,10 +28,19 @@ extension ServiceAccounts {
     public func importSchema(
         _ schema: RecordSchema, container: String
     ) throws(RecordError) -> SchemaDifference {
+        try importSchema(schema, container: container, agreed: nil)
+    }
+
+    /// The same. Where `agreed` is given, it is what somebody agreed to, as
+    /// `SchemaDifference.lines` tells it: CONFLICT is thrown where it would be something else by
+    /// now, as where another text was taken in.
+    package func importSchema(
+        _ schema: RecordSchema, container: String, agreed: [String]?
+    ) throws(RecordError) -> SchemaDifference {
         try check(container, DatabaseKey.development)
         let (added, shown) = try backend.write(.container(container)) { transaction in
             try seeingAgain(container, DatabaseKey.development, transaction) {
-                try takeIn(schema, container, transaction)
+                try Self.expected(takeIn(schema, container, transaction), agreed)
             }
         }
         try audit?.note(.schemaImported, container, ["changes": "\(added.lines.count)"])
@@ -61,13 +70,7 @@ extension ServiceAccounts {
         try check(container, Self.production)
         let (added, shown) = try backend.write(.container(container)) { transaction in
             try seeingAgain(container, Self.production, transaction) {
-                let added = try deploy(container, transaction)
-                guard agreed == nil || agreed == added.lines else {
-                    throw RecordError(
-                        .conflict,
-                        "Development or production has changed since this was shown; look again.")
-                }
-                return added
+                try Self.expected(deploy(container, transaction), agreed)
             }
         }
         try audit?.note(.schemaDeployed, container, ["changes": "\(added.lines.count)"])
@@ -85,6 +88,17 @@ extension ServiceAccounts {
     }
 
     // MARK: Parts
+
+    private static func expected(
+        _ difference: SchemaDifference, _ agreed: [String]?
+    ) throws(RecordError) -> SchemaDifference {
+        guard agreed == nil || agreed == difference.lines else {
+            throw RecordError(
+                .conflict,
+                "Development or production has changed since this was shown; look again.")
+        }
+        return difference
+    }
 
     /// What a deed changes, and the fields that clients of some version see again by it.
     private func seeingAgain(
@@ -121,6 +135,7 @@ extension ServiceAccounts {
         _ container: String, _ transaction: any BackendTransaction
     ) throws -> SchemaDifference {
         try transaction.holdSchema(ofContainer: container)
+        try requireDeployable(container, transaction)
         let former = try imported(container, Self.production, transaction)
         let from = try self.schema(container, DatabaseKey.development, transaction)
         let before = try self.schema(container, Self.production, transaction)
@@ -212,6 +227,32 @@ extension ServiceAccounts {
                 RecordSchema.Field(name: name, type: fieldType))
         }
         return schema
+    }
+
+    /// What the text of a schema cannot hold would be missing in production without a word, and
+    /// each record that has it refused there.
+    private func requireDeployable(
+        _ container: String, _ transaction: any BackendTransaction
+    ) throws {
+        let used = try transaction.usedFields(
+            container: container, environment: DatabaseKey.development, limit: Self.fieldsMax + 1)
+        guard used.count <= Self.fieldsMax else {
+            throw RecordError(
+                .limitExceeded,
+                "The records of development have more than the \(Self.fieldsMax) fields that a "
+                    + "schema holds; delete those that only trials made, and deploy again.")
+        }
+        let first = used.map { $0.key }.first { key in
+            !key.recordType.text.isExactly(Record.shareType)
+                && ![key.recordType, key.field].allSatisfy { RecordSchema.canSpell($0.text) }
+        }
+        guard let first else { return }
+        let name = "\(first.recordType.text).\(first.field.text)"
+            .unicodeScalars.map { $0.escaped(asASCII: true) }.joined()
+        throw RecordError(
+            .badRequest,
+            "No schema can hold the name \(name), which records of development have, since there "
+                + "are control characters in it; clear the field there, or delete the records.")
     }
 
     private func addGrants(

@@ -32,9 +32,11 @@ struct ShareParticipants {
         var replaced = list.filter { $0.kind == .owner }
         for participant in given where participant.status != .removed {
             guard participant.kind != .owner, participant.kind != .administrator else {
-                if participant.kind == .owner { continue }
-                throw RecordError(
-                    .badRequest, "A share has one owner and no administrators; send USER.")
+                guard try participant.kind == .owner && isOwner(participant, known) else {
+                    throw RecordError(
+                        .badRequest, "A share has one owner and no administrators; send USER.")
+                }
+                continue
             }
             guard participant.permission == .readOnly || participant.permission == .readWrite else {
                 throw RecordError(
@@ -48,6 +50,18 @@ struct ShareParticipants {
         }
         list = replaced
         try checkCount(list.count)
+    }
+
+    /// Whether an entry that says OWNER names no other user. It may come without a name.
+    private func isOwner(
+        _ given: ShareParticipant, _ known: (UserLookupInfo) throws -> UserIdentity?
+    ) throws -> Bool {
+        var name = given.userRecordName ?? ""
+        if name.isEmpty, let email = given.identity.lookupInfo?.emailAddress?.lowercased() {
+            name = try known(UserLookupInfo(emailAddress: email))?.userRecordName ?? ""
+        }
+        return name.isEmpty || ZoneID.ownerAliases.contains(name)
+            || list.contains { $0.kind == .owner && $0.userRecordName == name }
     }
 
     /// The entry that is meant, by the ID that it was given here, else by who it is: an app may

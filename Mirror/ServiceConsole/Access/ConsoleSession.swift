@@ -16,6 +16,11 @@ struct ConsoleSession: Sendable {
     var isAdministrator: Bool { bearer.isAdministrator }
     /// Names the session's user for limits.
     var user: String { bearer.userRecordName ?? "_administrator" }
+    /// What the audit log calls who is signed in: by the token that was shown, else by the user.
+    /// Several tokens may have one label.
+    var actor: String {
+        bearer.tokenID.map { "token \(bearer.label) (\($0))" } ?? "user \(user)"
+    }
 }
 
 extension ConsoleSession {

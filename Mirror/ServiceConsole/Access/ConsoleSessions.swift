@@ -54,7 +54,7 @@ final class ConsoleSessions: Sendable {
         guard let user = session.bearer.userRecordName else {
             throw RecordError(.badRequest, "An administrator's token has no password.")
         }
-        let accounts = accounts
+        let accounts = accounts.acting(as: session.actor)
         try passwords.pass(user, from: address) { () throws(RecordError) in
             try accounts.changePassword(of: user, from: former, to: password)
         }

@@ -19,7 +19,8 @@ final class DeviceSignIns: Sendable {
     enum Outcome: Equatable, Sendable {
         case waiting
         case refused
-        case approved(user: String)
+        /// `by` is what the audit log calls who let it in.
+        case approved(user: String, by: String)
     }
 
     private struct Pending {
@@ -100,9 +101,11 @@ final class DeviceSignIns: Sendable {
         return found.wish
     }
 
-    /// Lets the device in as `user`, or refuses it where that is nil. Throws THROTTLED for who lets
-    /// in many.
-    func settle(_ typed: String, user: String?, guesser: String) throws(RecordError) {
+    /// Lets the device in as `user`, or refuses it where that is nil; `actor` is what the audit log
+    /// calls who decides. Throws THROTTLED for who lets in many.
+    func settle(
+        _ typed: String, user: String?, guesser: String, actor: String
+    ) throws(RecordError) {
         _ = try wish(typed, guesser: guesser)
         if user != nil { try approvals.check(guesser) }
         let code = Self.plain(typed)
@@ -112,7 +115,7 @@ final class DeviceSignIns: Sendable {
             guard let key = waiting.first(where: { $0.value.userCode == code })?.key else {
                 return false
             }
-            pending[key]?.outcome = user.map { .approved(user: $0) } ?? .refused
+            pending[key]?.outcome = user.map { .approved(user: $0, by: actor) } ?? .refused
             return true
         }
         guard isSettled else { throw Self.unknown }

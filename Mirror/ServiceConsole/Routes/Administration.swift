@@ -63,10 +63,11 @@ enum Administration {
                 of: SchemaAnswer(
                     accounts.schema(container: container, environment: environment)))
         case .takeSchema(let container):
-            let wish: SchemaText = try request.wish(bytesMax: Self.schemaBytesMax)
+            let wish: ImportWish = try request.wish(bytesMax: Self.schemaBytesMax)
             let schema = try RecordSchema(text: wish.text)
             return try .json(
-                of: ChangedLines(accounts.importSchema(schema, container: container)))
+                of: ChangedLines(
+                    accounts.importSchema(schema, container: container, agreed: wish.changes)))
         case .previewDeployment(let container):
             return try .json(
                 of: ChangedLines(accounts.previewOfDeployment(container: container)))
@@ -123,6 +124,14 @@ struct SchemaText: Wish {
     enum CodingKeys: String, CodingKey, CaseIterable { case text }
 
     var text: String
+}
+
+/// A schema to be taken in, and what was shown of it; without, whatever it changes.
+struct ImportWish: Wish {
+    enum CodingKeys: String, CodingKey, CaseIterable { case text, changes }
+
+    var text: String
+    var changes: [String]?
 }
 
 /// What was shown to whoever deploys; nil: whatever there is.

@@ -36,16 +36,16 @@ extension ConsoleDesk {
             switch outcome {
             case .waiting: DeviceOutcome(state: "waiting")
             case .refused: DeviceOutcome(state: "refused")
-            case .approved(let user): try tokens(of: device, for: user)
+            case .approved(let user, let actor): try tokens(of: device, for: user, by: actor)
             }
         }
         return try .json(of: outcome)
     }
 
     private func tokens(
-        of device: DeviceSignIns.Wish, for user: String
+        of device: DeviceSignIns.Wish, for user: String, by actor: String
     ) throws(RecordError) -> DeviceOutcome {
-        let made = try service.accounts.issueDeviceTokens(
+        let made = try service.accounts.acting(as: actor).issueDeviceTokens(
             container: device.container, userRecordName: user, label: device.label,
             days: service.limits.retention.userTokenDays)
         return DeviceOutcome(state: "approved", api: made.api.secret, user: made.user.secret)
@@ -70,7 +70,8 @@ extension ConsoleDesk {
                 throw RecordError(.badRequest, "Name the user as whom the device is let in.")
             }
         }
-        try devices.settle(wish.userCode, user: user, guesser: session.user)
+        try devices.settle(
+            wish.userCode, user: user, guesser: session.user, actor: session.actor)
         return .json(Data("{}".utf8))
     }
 }

@@ -18,9 +18,10 @@ extension ConsoleDesk {
         let question = try WireCodec.decodeRequest(path: operation, method: "POST", body: body)
         guard question.waitSeconds > 0, service.dialect == .extended else {
             let answer = try answer(to: question, target, caller)
-            if session.isAdministrator, question.changesRecords {
-                try service.accounts.noteChange(
-                    in: target, of: caller.userRecordName, by: session.bearer.label)
+            if session.isAdministrator {
+                try accounts(of: session).noteAct(
+                    question, operation, in: target, of: caller.userRecordName,
+                    by: session.bearer.label)
             }
             return .response(session.tell(in: answer))
         }
@@ -53,15 +54,6 @@ extension ConsoleDesk {
             return session.tell(in: .json(try WireCodec.encode(answer, to: question)))
         } catch {
             return .refusal(error)
-        }
-    }
-}
-
-extension RecordRequest {
-    fileprivate var changesRecords: Bool {
-        switch self {
-        case .modifyRecords, .modifyZones: true
-        default: false
         }
     }
 }

@@ -96,9 +96,9 @@ struct ConsoleDesk: Sendable {
         }
     }
 
-    /// Containers, users and tokens; what is done to them is noted under the session's token.
+    /// Containers, users and tokens; what is done to them is noted under who is signed in.
     func accounts(of session: ConsoleSession) -> ServiceAccounts {
-        service.accounts.acting(as: "token \(session.bearer.label)")
+        service.accounts.acting(as: session.actor)
     }
 
     static let forAdministrators = RecordError(

@@ -26,7 +26,7 @@ enum StorageAdministration {
 
     /// Throws what the service refuses.
     func perform(_ desk: ConsoleDesk, _ session: ConsoleSession) throws -> HTTPResponse {
-        let actor = "token \(session.bearer.label)"
+        let actor = session.actor
         if case .objects = self { return try .json(of: ObjectsAnswer(desk.service)) }
         if case .removeObjects = self {
             return try .json(of: ObjectsAnswer(desk.service, removedBy: actor))

@@ -37,7 +37,9 @@ export const administration = {
         ask("POST", `${schemaPath(container, environment)}/difference`, { text }),
     previewImport: (container, text) =>
         ask("POST", `/schemas/${word(container)}/preview`, { text }),
-    importSchema: (container, text) => ask("POST", `/schemas/${word(container)}`, { text }),
+    /** As with `deploy`: what was shown, or nothing. */
+    importSchema: (container, text, changes) =>
+        ask("POST", `/schemas/${word(container)}`, { text, changes }),
     previewDeployment: (container) => ask("GET", `/schemas/${word(container)}/deployment`),
     /** Only what was shown: the service refuses where it would be something else by now. */
     deploy: (container, changes) =>

@@ -49,7 +49,7 @@ function importForm(container, outcome, changed) {
     const takeIn = (shownText, changes) => trying(async () => {
         const question = `Take ${changesText(changes)} into development of ${container}?`;
         if (!await confirmed(question, "Take in")) return;
-        const made = await administration.importSchema(container, shownText);
+        const made = await administration.importSchema(container, shownText, changes);
         form.reset();
         await changed();
         tell(`Development of ${container} has ${changesText(made.changes)} by it.`);

@@ -26,7 +26,7 @@ package enum ValueArchiver {
     ) -> Int? {
         switch type {
         case .integer16AttributeType, .integer32AttributeType, .integer64AttributeType:
-            (value as? NSNumber).map { builder.plain(.integer($0.int64Value)) }
+            (value as? NSNumber).flatMap(integer).map { builder.plain(.integer($0)) }
         case .doubleAttributeType, .floatAttributeType:
             (value as? NSNumber).map { builder.plain(.real($0.doubleValue)) }
         case .booleanAttributeType:
@@ -63,7 +63,23 @@ package enum ValueArchiver {
     }
 
     private static func decimal(_ value: Any) -> Decimal? {
-        (value as? Decimal) ?? (value as? NSNumber)?.decimalValue
+        if let decimal = value as? Decimal { return decimal }
+        guard let number = value as? NSNumber else { return nil }
+        switch UInt8(bitPattern: number.objCType.pointee) {
+        case UInt8(ascii: "d"), UInt8(ascii: "f"): return number.decimalValue
+        // Foundation goes by a double here, which has not every number of 64 bits.
+        case UInt8(ascii: "Q"): return Decimal(number.uint64Value)
+        default: return (number as? NSDecimalNumber)?.decimalValue ?? Decimal(number.int64Value)
+        }
+    }
+
+    /// Without its fraction; nil where there is no room for it, for which Foundation would trap.
+    private static func integer(_ number: NSNumber) -> Int64? {
+        switch UInt8(bitPattern: number.objCType.pointee) {
+        case UInt8(ascii: "d"), UInt8(ascii: "f"):
+            Int64(exactly: number.doubleValue.rounded(.towardZero))
+        default: number.int64Value
+        }
     }
 
     /// The mantissa in little-endian words, as NSDecimalNumber has it.

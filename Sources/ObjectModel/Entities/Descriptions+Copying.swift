@@ -5,7 +5,9 @@ extension NSEntityDescription {
     /// Relationships of the copies point where the originals' do.
     public func copy(with zone: NSZone? = nil) -> Any {
         let twin = copyAlone()
-        twin.subentities = subentities.compactMap { $0.copy() as? NSEntityDescription }
+        twin.subentities = subentities.filter { $0.superentity === self }.compactMap {
+            $0.copy() as? NSEntityDescription
+        }
         return twin
     }
 

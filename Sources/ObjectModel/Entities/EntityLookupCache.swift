@@ -6,6 +6,8 @@ struct EntityLookupCache {
     /// What leads to the entity without holding it.
     let tie = EntityTie()
     var lookup: EntityLookup?
+    /// Whether it was last put below an heir of its own, or below itself; it has no such parent.
+    var isBelowItself = false
     private var parent: EntityTie?
 
     var superentity: NSEntityDescription? {

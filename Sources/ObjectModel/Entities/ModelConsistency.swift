@@ -5,6 +5,7 @@ public struct ModelConsistencyError: Error, Sendable, CustomStringConvertible {
         private enum Kind: String {
             case missingName, duplicateName, inheritanceCircle, missingType, missingDestination
             case strangerDestination, brokenInverse, wrongCounts, unknownProperty
+            case compositeCircle
         }
         private let kind: Kind
         public var description: String { kind.rawValue }
@@ -15,6 +16,8 @@ public struct ModelConsistencyError: Error, Sendable, CustomStringConvertible {
         public static let duplicateName = Code(kind: .duplicateName)
         /// An entity among its own parents.
         public static let inheritanceCircle = Code(kind: .inheritanceCircle)
+        /// A composite attribute among its own elements, or among theirs.
+        public static let compositeCircle = Code(kind: .compositeCircle)
         /// A persistent attribute without a type.
         public static let missingType = Code(kind: .missingType)
         /// A relationship that leads nowhere.
@@ -40,10 +43,17 @@ public struct ModelConsistencyError: Error, Sendable, CustomStringConvertible {
 }
 
 extension NSManagedObjectModel {
-    /// Throws `ModelConsistencyError` for the first contradiction in the model. Coordinators call
-    /// it before they use a model. Cost: O(properties).
+    /// Throws `ModelConsistencyError` for the first contradiction in the model. Cost:
+    /// O(properties).
     package func checkConsistency() throws {
         try ModelConsistency(model: self).check()
+    }
+
+    /// Throws `ModelConsistencyError` where an entity inherits from itself or a composite holds
+    /// itself. Coordinators call it before they add a store. Cost: O(properties).
+    package func checkCircles() throws {
+        let consistency = ModelConsistency(model: self)
+        for entity in entities { try consistency.checkCircles(of: entity) }
     }
 }
 
@@ -53,7 +63,7 @@ private struct ModelConsistency {
 
     func check() throws {
         try checkNames()
-        for entity in model.entities { try checkAncestors(of: entity) }
+        for entity in model.entities { try checkCircles(of: entity) }
         let members = Set(model.entities.map(ObjectIdentifier.init))
         for entity in model.entities {
             try checkPropertyNames(of: entity)
@@ -84,18 +94,29 @@ private struct ModelConsistency {
         }
     }
 
-    private func checkAncestors(of entity: NSEntityDescription) throws {
-        var steps = 0
-        var ancestor = entity.superentity
-        while let current = ancestor {
-            steps += 1
-            guard current !== entity, steps <= model.entities.count else {
-                throw problem(
-                    .inheritanceCircle,
-                    "Entity “\(entity.name ?? "")” inherits from itself; take it out of its"
-                        + " descendant's subentities.", entity)
-            }
-            ancestor = current.superentity
+    func checkCircles(of entity: NSEntityDescription) throws {
+        guard !entity.place.isBelowItself else {
+            throw problem(
+                .inheritanceCircle,
+                "Entity “\(entity.name ?? "")” inherits from itself; take it out of its"
+                    + " descendant's subentities.", entity)
+        }
+        for case let composite as NSCompositeAttributeDescription in entity.declaredProperties {
+            try checkParts(of: composite, entity)
+        }
+    }
+
+    private func checkParts(
+        of composite: NSCompositeAttributeDescription, _ entity: NSEntityDescription
+    ) throws {
+        guard !composite.wasPutIntoItself else {
+            throw problem(
+                .compositeCircle,
+                "Composite attribute \(label(entity, composite)) is among its own elements; take"
+                    + " it out of them.", entity, composite)
+        }
+        for case let inner as NSCompositeAttributeDescription in composite.elements {
+            try checkParts(of: inner, entity)
         }
     }
 

@@ -122,8 +122,17 @@ open class NSDerivedAttributeDescription: NSAttributeDescription, @unchecked Sen
 /// Source: Apple, NSCompositeAttributeDescription.
 open class NSCompositeAttributeDescription: NSAttributeDescription, @unchecked Sendable {
     // @unchecked: see NSPropertyDescription.
-    /// The parts, in the order in which they were declared.
-    open var elements: [NSAttributeDescription] = []
+    /// The parts, in the order in which they were declared. Those that hold the attribute itself
+    /// are left out, and coordinators refuse its model.
+    open var elements: [NSAttributeDescription] = [] {
+        didSet {
+            let kept = elements.filter { !Self.holds($0, self) }
+            wasPutIntoItself = kept.count < elements.count
+            if wasPutIntoItself { elements = kept }
+        }
+    }
+    /// Whether `elements` was last set to what would have no end.
+    private(set) var wasPutIntoItself = false
     /// The name under which the model file defines the elements, shared by attributes of one shape.
     open var compositeName: String?
 
@@ -137,5 +146,13 @@ open class NSCompositeAttributeDescription: NSAttributeDescription, @unchecked S
         guard let twin = twin as? NSCompositeAttributeDescription else { return }
         twin.elements = elements.compactMap { $0.copy() as? NSAttributeDescription }
         twin.compositeName = compositeName
+        twin.wasPutIntoItself = wasPutIntoItself
+    }
+
+    private static func holds(
+        _ element: NSAttributeDescription, _ part: NSCompositeAttributeDescription
+    ) -> Bool {
+        guard let composite = element as? NSCompositeAttributeDescription else { return false }
+        return composite === part || composite.elements.contains { holds($0, part) }
     }
 }

@@ -46,7 +46,11 @@ open class NSEntityDescription: NSObject, NSCopying, @unchecked Sendable {
             for former in oldValue where former.superentity === self {
                 former.place.superentity = nil
             }
-            for child in subentities { child.place.superentity = self }
+            for child in subentities {
+                // A circle would have no end for whoever goes up; coordinators refuse it by name.
+                child.place.isBelowItself = isKindOf(entity: child)
+                if !child.place.isBelowItself { child.place.superentity = self }
+            }
         }
     }
 

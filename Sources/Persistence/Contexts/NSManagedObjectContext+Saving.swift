@@ -201,6 +201,7 @@ extension NSManagedObjectContext {
         } else {
             own = object(with: child.objectID)
             if own.isFault { own.fire() }
+            if child.isInserted { takeReturned(child, as: own) }
         }
         let former = own.toOnes
         own.observing { own.assume(child) }
@@ -221,6 +222,25 @@ extension NSManagedObjectContext {
         pending.list(own)
         pending.note(.insertedNow, of: own)
         return own
+    }
+
+    /// Has an object again that a child saved as deleted, and whose deletion it took back since:
+    /// here it is deleted, or no more than what a link led to.
+    private func takeReturned(_ child: NSManagedObject, as own: NSManagedObject) {
+        if own.state.contains(.inaccessible) {
+            let isListed = own.state.contains(.listed)
+            pending.unpropagated.removeAll { $0 === own }
+            pending.gone.removeAll { $0 === own.objectID }
+            own.becomeNew()
+            if isListed { own.state.insert(.listed) }
+            pending.list(own)
+            pending.note(.insertedNow, of: own)
+        } else if own.isDeleted {
+            revive(own)
+        } else {
+            return
+        }
+        own.stand(as: child)
     }
 }
 
@@ -247,6 +267,26 @@ extension NSManagedObject {
         }
         guard let transients = child.extras?.transients, !transients.isEmpty else { return }
         withExtras { $0.transients.merge(transients) { $1 } }
+    }
+
+    /// Has nothing that the child's object, which is new there and says all of itself, does not
+    /// have.
+    fileprivate final func stand(as child: NSManagedObject) {
+        observing {
+            noteBase()
+            for index in attributes.indices where attributes[index] != child.attributes[index] {
+                attributes[index] = child.attributes[index]
+                extras?.transformed[index] = nil
+            }
+            toOnes = child.toOnes
+            for index in toManys.indices where child.toManys[index].isLoaded {
+                load(index)
+                let kept = Set(child.toManys[index].all)
+                for member in toManys[index].all where !kept.contains(member) {
+                    toManys[index].remove(member)
+                }
+            }
+        }
     }
 
     /// What a child makes of an attribute: its value, or what it added to a counter beside what the

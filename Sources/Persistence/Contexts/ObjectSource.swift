@@ -29,6 +29,8 @@ struct ObjectQuery {
     var offset = 0
     /// Nil for all stores.
     var stores: [NSPersistentStore]?
+    /// Whose IDs stand for those of other coordinators that the predicate names; nil for none.
+    var coordinator: NSPersistentStoreCoordinator?
 
     init(entity: NSEntityDescription) { self.entity = entity }
 

@@ -221,6 +221,6 @@ extension NSPersistentStoreCoordinator {
         guard parameters.type != NSInMemoryStoreType, let file = parameters.file else { return }
         if parameters.type == NSSQLiteStoreType { try SQLiteRowStore.clearRemains(at: file) }
         guard let taken = try StoreFileType(parameters.type).firstTaken(at: file) else { return }
-        throw StoreFileType.taken(taken)
+        throw StoreFileType.taken(taken, for: file)
     }
 }

@@ -143,6 +143,12 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
             throw PersistenceErrors.make(
                 NSCoreDataError, "The model has no configuration \"\(configuration)\".")
         }
+        do {
+            try managedObjectModel.checkCircles()
+        } catch let error as ModelConsistencyError {
+            throw PersistenceErrors.make(
+                NSCoreDataError, error.message, [NSUnderlyingErrorKey: error])
+        }
         try parameters.check()
         try checkIsNew(parameters)
         let store: NSPersistentStore

@@ -176,7 +176,7 @@ enum PresentedValue {
         case let value as Bool: value ? 1 : 0
         case let value as Int: Double(value)
         case let value as Double: value
-        case let value as Decimal: NSDecimalNumber(decimal: value).doubleValue
+        case let value as Decimal: value.nearestReal
         case let value as Date: value.timeIntervalSinceReferenceDate
         default: nil
         }

@@ -137,6 +137,7 @@ extension NSManagedObjectContext {
         query.limit = choice.limit
         query.offset = choice.offset
         query.stores = request.affectedStores
+        query.coordinator = persistentStoreCoordinator
         return query
     }
 

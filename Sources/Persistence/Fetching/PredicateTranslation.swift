@@ -14,7 +14,8 @@ struct PredicateTranslation {
 
     init(_ query: ObjectQuery) {
         entity = query.entity
-        predicate = query.predicate.map { RequestReading(of: query.entity).read(node(of: $0)) }
+        let read = query.predicate.map { RequestReading(of: query.entity).read(node(of: $0)) }
+        predicate = query.coordinator.map { read?.naming(rowsIn: $0) } ?? read
         sort = query.sort.map { SortNaming.named($0, entity: query.entity) }
         isStorable =
             !(predicate?.hasOpaquePart ?? false)
@@ -34,15 +35,17 @@ struct PredicateTranslation {
         predicate?.mapConstants { Self.row(of: $0, in: store) }
     }
 
-    /// The row of an object or ID, which is none where it is of another store; the store's entity
-    /// of a description's name; any other constant as it is.
+    /// The row of an object or ID, also of one that another coordinator of the store's file has,
+    /// which is none where it is of another store; the store's entity of a description's name; any
+    /// other constant as it is.
     static func row(of constant: Any?, in store: NSPersistentStore) -> Any? {
         if let entity = constant as? NSEntityDescription {
             return RowEntity(store.rowStore.layout.number(of: entity) ?? 0)
         }
         guard
-            let id = (constant as? NSManagedObject)?.objectID ?? constant as? NSManagedObjectID
+            let given = (constant as? NSManagedObject)?.objectID ?? constant as? NSManagedObjectID
         else { return constant }
+        let id = store.persistentStoreCoordinator?.ownID(of: given) ?? given
         if let row = id.rowID, id.persistentStore === store { return row }
         let number = store.layout(of: ObjectLayout.of(id.entity))?.number ?? 0
         return RowID(entity: number, key: -1)
@@ -85,5 +88,25 @@ struct PredicateTranslation {
             return { try key.order($0, $1) }
         }
         return { descriptor.compare($0, to: $1) }
+    }
+}
+
+extension PredicateNode {
+    /// The same with the coordinator's own IDs for those of other coordinators of its files.
+    fileprivate func naming(rowsIn coordinator: NSPersistentStoreCoordinator) -> PredicateNode {
+        func replacement(_ constant: Any?) -> NSManagedObjectID? {
+            guard
+                let id = (constant as? NSManagedObject)?.objectID ?? constant as? NSManagedObjectID,
+                let own = coordinator.ownID(of: id), own !== id
+            else { return nil }
+            return own
+        }
+        // Only then: what is mapped has arrays for sets, which are slower to look through.
+        var isForeign = false
+        _ = mapConstants { constant in
+            isForeign = isForeign || replacement(constant) != nil
+            return constant
+        }
+        return isForeign ? mapConstants { replacement($0) ?? $0 } : self
     }
 }

@@ -114,8 +114,8 @@ open class NSMigrationManager: NSObject, FunctionReceiving, KeyValueReading, @un
         tell?(progress)
     }
 
-    /// Makes the migration under way stop at its next object and throw `error`. The destination is
-    /// not made.
+    /// Makes the migration under way stop at its next object and throw `error`, or the next one
+    /// where none is. The destination is not made.
     open func cancelMigrationWithError(_ error: any Error) {
         state.withLock { $0.cancellation = error }
     }
@@ -129,10 +129,17 @@ open class NSMigrationManager: NSObject, FunctionReceiving, KeyValueReading, @un
         if let error = state.withLock({ $0.cancellation }) { throw error }
     }
 
-    /// Forgets associations, progress and a cancellation; called before each migration.
+    /// Forgets associations and progress; called before each migration. Who cancels from another
+    /// thread does not know whether it has begun, so a cancellation stays until one ends.
     open func reset() {
         work = nil
-        state.withLock { $0 = State() }
+        state.withLock { $0.progress = 0 }
+    }
+
+    /// What was kept for one migration is of no use to another.
+    final func end() {
+        work = nil
+        state.withLock { $0.cancellation = nil }
     }
 
     // MARK: Entities and objects

@@ -16,7 +16,8 @@ struct StoreMigration {
 
     func run() throws {
         manager.reset()
-        defer { manager.work = nil }
+        defer { manager.end() }
+        try manager.checkCancellation()
         let former = try openSource()
         let place = try destinationPlace()
         if FileKind(at: place.path) != .nothing, try !isBlank(place) {

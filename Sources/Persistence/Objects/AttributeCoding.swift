@@ -21,7 +21,7 @@ enum AttributeCoding {
             return integer(value).map { .integer($0) }
         case .booleanAttributeType:
             return integer(value).map { .integer($0 == 0 ? 0 : 1) }
-        case .doubleAttributeType: return number(value).map { .double($0.doubleValue) }
+        case .doubleAttributeType: return number(value).map { .double(ExactNumber.real($0)) }
         case .floatAttributeType: return number(value).map { .double(Double($0.floatValue)) }
         case .decimalAttributeType:
             if let decimal = value as? Decimal { return .decimal(decimal) }
@@ -99,6 +99,7 @@ enum TransformableCoding {
     static func encode(_ value: Any, for attribute: NSAttributeDescription) -> Data? {
         let name = attribute.valueTransformerName ?? ""
         if archiving.contains(name) {
+            guard !holdsDecimal(value) else { return nil }
             return try? NSKeyedArchiver.archivedData(
                 withRootObject: value, requiringSecureCoding: false)
         }
@@ -108,6 +109,26 @@ enum TransformableCoding {
             return transformer?.reverseTransformedValue(value) as? Data
         }
         return transformer?.transformedValue(value) as? Data
+    }
+
+    /// Whether a decimal is in a value, or in the collections that it is made of. Foundation's
+    /// archiver hashes each object, and the hash of `NSDecimalNumber` has no end here: the program
+    /// would be lost with all that it has not saved.
+    static func holdsDecimal(_ value: Any, depth: Int = 0) -> Bool {
+        if type(of: value) == Decimal.self || value is NSDecimalNumber { return true }
+        // An archive that is nested deeper is not read again (`ArchiveReach`).
+        guard depth < 200 else { return false }
+        if let list = value as? [Any] {
+            return list.contains { holdsDecimal($0, depth: depth + 1) }
+        }
+        if let table = value as? [AnyHashable: Any] {
+            return table.contains {
+                holdsDecimal($0.key.base, depth: depth + 1)
+                    || holdsDecimal($0.value, depth: depth + 1)
+            }
+        }
+        guard let set = value as? Set<AnyHashable> else { return false }
+        return set.contains { holdsDecimal($0.base, depth: depth + 1) }
     }
 
     static func decode(_ data: Data, for attribute: NSAttributeDescription) -> Any? {

@@ -1,4 +1,5 @@
 internal import Foundation
+internal import Predicates
 
 /// Numbers of any kind as whole ones and decimals; nil where `NSNumber` would give another number,
 /// or trap.
@@ -27,6 +28,10 @@ enum ExactNumber {
         }
         let real = number.doubleValue
         return real.isNaN ? 0 : real > 0 ? .max : .min
+    }
+
+    static func real(_ number: NSNumber) -> Double {
+        (number as? NSDecimalNumber)?.decimalValue.nearestReal ?? number.doubleValue
     }
 
     static func decimal(_ number: NSNumber) -> Decimal? {

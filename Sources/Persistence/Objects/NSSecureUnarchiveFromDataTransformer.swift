@@ -35,7 +35,9 @@ open class NSSecureUnarchiveFromDataTransformer: ValueTransformer, @unchecked Se
 
     /// The archive of a value; nil where its class is not allowed or cannot be archived.
     open override func reverseTransformedValue(_ value: Any?) -> Any? {
-        guard let value, Self.allows(value) else { return nil }
+        guard let value, Self.allows(value), !TransformableCoding.holdsDecimal(value) else {
+            return nil
+        }
         return try? NSKeyedArchiver.archivedData(
             withRootObject: value, requiringSecureCoding: false)
     }

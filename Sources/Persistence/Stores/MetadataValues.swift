@@ -71,7 +71,7 @@ enum MetadataValues {
         case let value as Bool: return value
         case let value as Int: return value
         case let value as Double: return value
-        case let value as Decimal: return NSDecimalNumber(decimal: value).doubleValue
+        case let value as Decimal: return value.nearestReal
         default: return nil
         }
     }

@@ -286,11 +286,18 @@ struct StoreFileType {
     }
 
     /// What is said where something is at the place of a new store.
-    static func taken(_ url: URL) -> NSError {
-        PersistenceErrors.make(
+    static func taken(_ url: URL, for place: URL? = nil) -> NSError {
+        // One folder is for all names that differ in what follows the dot.
+        let isFolder = place.map { SupportFolder.beside($0).path == url.path } ?? false
+        return PersistenceErrors.make(
             NSPersistentStoreOperationError,
-            "There is a file at the new place already; remove it with destroyPersistentStore, or "
-                + "choose another.", [NSFilePathErrorKey: url.path])
+            isFolder
+                ? "The folder for large values beside the new place, "
+                    + "\(url.lastPathComponent), is there already, as for a store whose name "
+                    + "differs only in its extension; choose another name."
+                : "There is a file at the new place already; remove it with "
+                    + "destroyPersistentStore, or choose another.",
+            [NSFilePathErrorKey: url.path])
     }
 
     /// Moves a finished draft to its place, where nothing is; where somebody may still have it

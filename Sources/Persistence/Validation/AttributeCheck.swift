@@ -12,8 +12,8 @@ struct AttributeCheck {
     let attribute: NSAttributeDescription
     /// The predicates a value must satisfy besides its bounds.
     let rules: [ValidationRule]
-    private let minimum: Double?
-    private let maximum: Double?
+    private let minimum: ValueBound?
+    private let maximum: ValueBound?
     private let pattern: NSRegularExpression?
     private let integerBounds: ClosedRange<Int64>?
 
@@ -22,8 +22,8 @@ struct AttributeCheck {
         self.name = name
         self.attribute = attribute
         isRequired = !attribute.isOptional && !(attribute is NSDerivedAttributeDescription)
-        minimum = Self.bound(attribute.validation.minimum)
-        maximum = Self.bound(attribute.validation.maximum)
+        minimum = attribute.validation.minimum.flatMap(ValueBound.init)
+        maximum = attribute.validation.maximum.flatMap(ValueBound.init)
         // The whole text must match, whichever branch of the pattern that takes.
         pattern = attribute.validation.regularExpression.flatMap {
             try? NSRegularExpression(pattern: "\\A(?:\($0))\\z")
@@ -59,13 +59,6 @@ struct AttributeCheck {
             : (NSValidationNumberTooSmallError, "is too small for its type")
     }
 
-    /// A bound as the model writes it: a number, or a date as seconds since 2001 or ISO 8601 text.
-    private static func bound(_ text: String?) -> Double? {
-        guard let text else { return nil }
-        if let number = Double(text) { return number }
-        return ISO8601DateFormatter().date(from: text)?.timeIntervalSinceReferenceDate
-    }
-
     /// The error code and what is wrong; nil when the value may stay.
     func complaint(about value: AttributeValue) -> (code: Int, text: String)? {
         switch value {
@@ -76,31 +69,33 @@ struct AttributeCheck {
             if let integerBounds, !integerBounds.contains(integer) {
                 return Self.complaint(aboutWide: integer)
             }
-            return complaint(aboutNumber: Double(integer))
-        case .double(let double): return complaint(aboutNumber: double)
-        case .decimal(let decimal):
-            return complaint(aboutNumber: NSDecimalNumber(decimal: decimal).doubleValue)
+            return complaint(about: { $0.order(of: integer) })
+        case .double(let double): return complaint(about: { $0.order(of: double) })
+        case .decimal(let decimal): return complaint(about: { $0.order(of: decimal) })
         case .date(let seconds): return complaint(aboutDate: seconds)
         case .text(let text): return complaint(aboutText: text)
         case .uuid, .uri, .data: return nil
         }
     }
 
-    private func complaint(aboutNumber number: Double) -> (code: Int, text: String)? {
-        if let maximum, number > maximum {
-            return (NSValidationNumberTooLargeError, "is larger than \(maximum)")
+    /// `order` tells how a number stands to a bound; nil where it does not, as no number at all.
+    private func complaint(
+        about order: (ValueBound) -> ComparisonResult?
+    ) -> (code: Int, text: String)? {
+        if let maximum, order(maximum) == .orderedDescending {
+            return (NSValidationNumberTooLargeError, "is larger than \(maximum.text)")
         }
-        if let minimum, number < minimum {
-            return (NSValidationNumberTooSmallError, "is smaller than \(minimum)")
+        if let minimum, order(minimum) == .orderedAscending {
+            return (NSValidationNumberTooSmallError, "is smaller than \(minimum.text)")
         }
         return nil
     }
 
     private func complaint(aboutDate seconds: Double) -> (code: Int, text: String)? {
-        if let maximum, seconds > maximum {
+        if let maximum, maximum.order(of: seconds) == .orderedDescending {
             return (NSValidationDateTooLateError, "is later than allowed")
         }
-        if let minimum, seconds < minimum {
+        if let minimum, minimum.order(of: seconds) == .orderedAscending {
             return (NSValidationDateTooSoonError, "is earlier than allowed")
         }
         return nil
@@ -108,12 +103,12 @@ struct AttributeCheck {
 
     private func complaint(aboutText text: String) -> (code: Int, text: String)? {
         // Lengths are counted as NSString does.
-        let count = Double(text.utf16.count)
-        if let maximum, count > maximum {
-            return (NSValidationStringTooLongError, "has more than \(Int(maximum)) characters")
+        let count = Int64(text.utf16.count)
+        if let maximum, maximum.order(of: count) == .orderedDescending {
+            return (NSValidationStringTooLongError, "has more than \(maximum.text) characters")
         }
-        if let minimum, count < minimum {
-            return (NSValidationStringTooShortError, "has fewer than \(Int(minimum)) characters")
+        if let minimum, minimum.order(of: count) == .orderedAscending {
+            return (NSValidationStringTooShortError, "has fewer than \(minimum.text) characters")
         }
         guard let pattern else { return nil }
         let all = NSRange(text.startIndex..., in: text)

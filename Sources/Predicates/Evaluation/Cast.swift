@@ -70,7 +70,7 @@ package enum Cast {
         case .integer(let seconds): Date(timeIntervalSinceReferenceDate: Double(seconds))
         case .real(let seconds): Date(timeIntervalSinceReferenceDate: seconds)
         case .decimal(let seconds):
-            Date(timeIntervalSinceReferenceDate: NSDecimalNumber(decimal: seconds).doubleValue)
+            Date(timeIntervalSinceReferenceDate: seconds.nearestReal)
         default: nil
         }
     }

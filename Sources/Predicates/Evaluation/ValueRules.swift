@@ -139,7 +139,7 @@ extension Constant {
         case .bool(let flag): flag ? 1 : 0
         case .integer(let number): Double(number)
         case .real(let number): number
-        case .decimal(let number): NSDecimalNumber(decimal: number).doubleValue
+        case .decimal(let number): number.nearestReal
         default: nil
         }
     }

@@ -68,6 +68,6 @@ func parsedOrTrapped<Result>(_ parse: () throws -> Result) -> Result {
     do {
         return try parse()
     } catch {
-        preconditionFailure("\(error). NSPredicate.parse(_:arguments:) throws instead.")
+        fatalError("\(error). NSPredicate.parse(_:arguments:) throws instead.")
     }
 }

@@ -3,7 +3,8 @@ public import Foundation
 /// Turns Foundation's `Predicate`, as `#Predicate` makes it, into a tree of ours.
 ///
 /// What is translated: comparisons, logic, arithmetic, optional chains and `??`, ranges,
-/// `contains`, `localizedStandardContains`, `starts(with:)`, `allSatisfy`, `filter`, `count` and
+/// `contains`, `localizedStandardContains`, `localizedCompare`, `caseInsensitiveCompare`,
+/// `starts(with:)`, `allSatisfy`, `filter`, `count` and
 /// `isEmpty` of relationships and texts, `?:`. Everything else throws `PredicateTranslationError`.
 public struct SwiftPredicateTranslator {
     private let naming: (AnyKeyPath) -> String?

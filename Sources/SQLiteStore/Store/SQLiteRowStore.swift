@@ -122,21 +122,41 @@ public final class SQLiteRowStore: RowStore, KeyKeeping, @unchecked Sendable {
     /// writes inside it throws `.readOnly`. Throws what `body` throws, and the failures of reading
     /// (`StoreError`). Cost: one reading transaction, for all that `body` reads.
     public func read<Result>(_ body: (StoreTransaction) throws -> Result) throws -> Result {
-        func hand(_ reader: StoreReader) throws -> Result {
-            let handed = StoreTransaction(reading: reader)
-            defer { handed.end() }
-            return try body(handed)
-        }
-        return try telling {
-            if !lock.isHeldHere, let readers, let result = try readers.inTransaction(hand) {
+        try telling {
+            if !lock.isHeldHere, let readers,
+                let result = try readers.inTransaction({ try hand($0, to: body) })
+            {
                 return result
             }
-            return try lock.run {
-                try open.reading.confirming { reading in
-                    try reading.transaction { try hand(reading) }
-                }
-            }
+            return try lock.run { try readWithWriter(body) }
         }
+    }
+
+    /// As `read`, for a few rows: before anybody writes it goes over the connection that writes, so
+    /// that a look into a store opens no other. A write waits for it.
+    package func glance<Result>(_ body: (StoreTransaction) throws -> Result) throws -> Result {
+        let seen: Result? = try telling {
+            guard let readers, !readers.areNeeded, !lock.isHeldHere else { return nil }
+            return try lock.runIfFree { try readWithWriter(body) }
+        }
+        if let seen { return seen }
+        return try read(body)
+    }
+
+    private func readWithWriter<Result>(
+        _ body: (StoreTransaction) throws -> Result
+    ) throws -> Result {
+        try open.reading.confirming { reading in
+            try reading.transaction { try hand(reading, to: body) }
+        }
+    }
+
+    private func hand<Result>(
+        _ reader: StoreReader, to body: (StoreTransaction) throws -> Result
+    ) throws -> Result {
+        let handed = StoreTransaction(reading: reader)
+        defer { handed.end() }
+        return try body(handed)
     }
 
     /// Runs `body`, which reads with as many statements as make one state.

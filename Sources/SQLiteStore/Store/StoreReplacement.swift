@@ -59,7 +59,7 @@ struct StoreReplacement {
         var isHeld = false
         do {
             try StoreError.mapping(path: source.path) {
-                try lock.transaction(.immediate) {
+                try lock.keepingWritersOut {
                     isHeld = true
                     try body()
                 }

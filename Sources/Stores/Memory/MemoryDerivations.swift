@@ -1,5 +1,6 @@
 internal import Foundation
 internal import ObjectModel
+internal import Predicates
 
 /// The derived attributes of a memory store's entities, computed as a SQLite store's triggers do.
 struct MemoryDerivations {
@@ -154,7 +155,7 @@ extension AttributeValue {
         case .integer, .double, .decimal, .date: break
         case .null, .text, .uuid, .uri, .data: return self
         }
-        let real = NSDecimalNumber(decimal: number).doubleValue
+        let real = number.nearestReal
         return switch type {
         case .integer16AttributeType, .integer32AttributeType, .integer64AttributeType,
             .booleanAttributeType:

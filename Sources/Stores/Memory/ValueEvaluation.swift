@@ -191,7 +191,7 @@ private enum LineValue: Hashable {
         case let value as Int: self = .integer(value)
         case let value as Double: self = Int(exactly: value).map { .integer($0) } ?? .real(value)
         case let value as Decimal:
-            let number = NSDecimalNumber(decimal: value).doubleValue
+            let number = value.nearestReal
             self = Int(exactly: number).map { .integer($0) } ?? .decimal(value)
         case let value as String: self = .text(LiteralText(value))
         case let value as AnyHashable: self = .other(value)

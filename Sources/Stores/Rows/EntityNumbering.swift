@@ -15,7 +15,7 @@ public enum EntityNumbering {
             for entity in siblings.sorted(by: precedes)
             where members.contains(ObjectIdentifier(entity)) {
                 numbers[entity.name ?? ""] = Int32(numbers.count + 1)
-                visit(entity.subentities)
+                visit(entity.subentities.filter { $0.superentity === entity })
             }
         }
         visit(roots)

@@ -172,6 +172,26 @@ import Testing
         #expect(stranger == .unsupportedFormat)
     }
 
+    /// As numbers of any kind, which go through no double.
+    @Test func wholeDefaultsOfDecimalsAreKept() throws {
+        let model = BuildingTests.library()
+        let title = model.entitiesByName["Book"]?.attributesByName["title"]
+        title?.attributeType = .decimalAttributeType
+        func kept(_ value: Any) throws -> Decimal? {
+            title?.defaultValue = value
+            return try archived(model).entitiesByName["Book"]?.attributesByName["title"]?
+                .defaultValue as? Decimal
+        }
+        #expect(try kept(9_007_199_254_740_993) == Decimal(string: "9007199254740993"))
+        #expect(try kept(UInt64.max) == Decimal(UInt64.max))
+        #expect(try kept(2.5) == Decimal(string: "2.5"))
+        #expect(try kept(Decimal(string: "-0.1") as Any) == Decimal(string: "-0.1"))
+        title?.attributeType = .integer64AttributeType
+        title?.defaultValue = 1e300
+        let error = #expect(throws: ModelFileError.self) { try model.compiledData() }
+        #expect(error?.code == .badValue)
+    }
+
     @Test func userInfoOfAnyPropertyListIsKept() throws {
         let model = BuildingTests.library()
         let date = Date(timeIntervalSinceReferenceDate: 5)

@@ -89,12 +89,14 @@ import Testing
         let book = try #require(model.entitiesByName["Book"])
         let novel = try #require(model.entitiesByName["Novel"])
         novel.subentities = [book]
+        // As no program can say it, but a file can.
+        book.place.superentity = novel
         let data = try model.compiledData()
         let error = #expect(throws: ModelFileError.self) {
             try NSManagedObjectModel.load(fromArchive: data)
         }
         #expect(error?.code == .inheritanceCircle)
-        novel.subentities = []
+        book.place.superentity = nil
     }
 
     /// Of one string that is its own text, and of two that are each other's.

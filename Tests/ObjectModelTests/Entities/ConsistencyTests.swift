@@ -39,6 +39,50 @@ import Testing
         #expect(found?.code == .inheritanceCircle)
     }
 
+    /// Whatever asks an entity for what it inherits comes to an end, and so does a copy.
+    @Test func aCircleOfEntitiesIsNoneToWalk() {
+        let (first, second) = (NSEntityDescription(), NSEntityDescription())
+        (first.name, second.name) = ("First", "Second")
+        first.declaredProperties = [NSAttributeDescription()]
+        first.subentities = [second]
+        second.subentities = [first]
+        #expect(second.isKindOf(entity: first) && !first.isKindOf(entity: second))
+        #expect(second.properties.count == 1 && second.rootEntity === first)
+        #expect((first.copy() as? NSEntityDescription)?.subentities.count == 1)
+        let alone = NSEntityDescription()
+        alone.subentities = [alone]
+        #expect(alone.superentity == nil && alone.propertiesByName.isEmpty)
+        let model = NSManagedObjectModel()
+        model.entities = [first, second]
+        #expect(model.entityVersionHashesByName.count == 2)
+        let error = #expect(throws: ModelConsistencyError.self) { try model.checkCircles() }
+        #expect(error?.code == .inheritanceCircle)
+        // Put right, it is a model like any other.
+        second.subentities = []
+        first.subentities = []
+        second.subentities = [first]
+        #expect(throws: Never.self) { try model.checkCircles() }
+    }
+
+    @Test func aCompositeCannotHoldItself() {
+        let (outer, inner) = (NSCompositeAttributeDescription(), NSCompositeAttributeDescription())
+        (outer.name, inner.name) = ("outer", "inner")
+        outer.elements = [inner]
+        inner.elements = [outer]
+        let entity = NSEntityDescription()
+        entity.name = "Place"
+        entity.properties = [outer]
+        let model = NSManagedObjectModel()
+        model.entities = [entity]
+        #expect(model.entityVersionHashesByName.count == 1)
+        for one in [model, model.copy() as? NSManagedObjectModel] {
+            let error = #expect(throws: ModelConsistencyError.self) { try one?.checkConsistency() }
+            #expect(error?.code == .compositeCircle)
+        }
+        inner.elements = []
+        #expect(throws: Never.self) { try model.checkConsistency() }
+    }
+
     @Test func attributesNeedATypeUnlessTransient() throws {
         let found = contradiction { model in
             entity(model, "Novel").attributesByName["genre"]?.attributeType =

@@ -35,9 +35,13 @@ struct PostgresReport {
             .modifyZones([ZoneOperation(.create, LoadFigures.zone)]), target: target,
             caller: caller)
         let refused = Lock(0)
+        // Made before the clock starts, as those of the clients over TLS are.
+        let requests = (0..<clients).map { client in
+            (0..<batches).map { Self.request(client, $0) }
+        }
         let seconds = try inParallel(clients, batches) { client, number in
             let answer = try service.handle(
-                Self.request(client, number), target: target, caller: caller)
+                requests[client][number], target: target, caller: caller)
             guard case .records(let reply) = answer else { throw BenchmarkError("No answer.") }
             let failures = reply.results.count {
                 if case .failure = $0 { true } else { false }

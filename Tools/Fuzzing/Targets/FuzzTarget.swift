@@ -1,6 +1,7 @@
 public import Foundation
 internal import ObjectModel
 internal import Predicates
+internal import RecordService
 internal import RecordWire
 internal import SQLiteDriver
 internal import Stores
@@ -33,6 +34,10 @@ public enum FuzzTarget: String, CaseIterable, Sendable {
     case schema
     /// A body of the wire with archived records.
     case records
+    /// Answers of a record service, as a device reads them.
+    case answer
+    /// Pages of names that a store of objects answers.
+    case listing
 
     /// What a reader made of bytes.
     public enum Verdict: Sendable, Equatable {
@@ -62,6 +67,8 @@ public enum FuzzTarget: String, CaseIterable, Sendable {
             case .webkeys: try WebKeysTarget.believe(data)
             case .schema: try SchemaTarget.read(data)
             case .records: try RecordsTarget.read(data)
+            case .answer: try AnswerTarget.read(data)
+            case .listing: try ListingTarget.read(data)
             }
             return .read
         } catch let broken as BrokenPromise {
@@ -80,7 +87,7 @@ public enum FuzzTarget: String, CaseIterable, Sendable {
     private static func isTyped(_ error: any Error) -> Bool {
         error is StoreError || error is ModelFileError || error is ModelConsistencyError
             || error is PredicateFormatError || error is SQLiteFault || error is EvaluationError
-            || error is RecordError
+            || error is RecordError || error is ObjectStoreFailure
     }
 }
 

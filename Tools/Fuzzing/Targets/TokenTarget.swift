@@ -26,8 +26,11 @@ enum TokenTarget {
         try letsIn(text, nil, "the address of an asset") { _ = try service.openAsset(key: text) }
         var zone = ZoneChanges.Zone(zoneID: ZoneID(zoneName: "z"), syncToken: text)
         zone.resultsLimit = 2
+        var backwards = zone
+        backwards.isReversed = true
         for request in [
             RecordRequest.zoneChanges(ZoneChanges(zones: [zone])),
+            .zoneChanges(ZoneChanges(zones: [backwards])),
             .databaseChanges(DatabaseChanges(syncToken: text)),
         ] {
             try refused {

@@ -153,10 +153,10 @@ struct Console: Sendable {
 
     /// Ends the program whose output nobody takes any more, or nothing holds.
     private static func end(_ code: Int32) -> Never {
-        if code == EPIPE { exit(ExitStatus.outputClosed.rawValue) }
+        if code == EPIPE { ProcessEnd.now(.outputClosed) }
         let reason = String(cString: strerror(code))
         let words = Array("diptych: The output cannot be written: \(reason).\n".utf8)
         _ = Foundation.write(STDERR_FILENO, words, words.count)
-        exit(ExitStatus.failed.rawValue)
+        ProcessEnd.now(.failed)
     }
 }

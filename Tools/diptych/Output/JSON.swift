@@ -89,11 +89,13 @@ enum Timestamp {
     static func text(_ date: Date) -> String {
         let seconds = date.timeIntervalSince1970
         guard seconds.isFinite, abs(seconds) < 1e11 else { return "\(seconds)" }
-        let whole = seconds.rounded(.down)
+        // To the nearest: what is a thousandth is a little less as a number.
+        let all = Int((seconds * 1_000_000).rounded())
+        let micros = ((all % 1_000_000) + 1_000_000) % 1_000_000
+        let whole = (all - micros) / 1_000_000
         var clock = time_t(whole)
         var parts = tm()
         gmtime_r(&clock, &parts)
-        let micros = Int(((seconds - whole) * 1_000_000).rounded(.down))
         let head = String(
             format: "%04d-%02d-%02dT%02d:%02d:%02d", Int(parts.tm_year) + 1900,
             parts.tm_mon + 1, parts.tm_mday, parts.tm_hour, parts.tm_min, parts.tm_sec)

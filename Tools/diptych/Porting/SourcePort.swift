@@ -107,6 +107,8 @@ struct SourcePort: Sendable {
         "AppKit": "no views here; keep the model apart from them",
         "CloudKit": "the product Mirror has it; docs/COMPATIBILITY.md says what of it is there",
         "CoreSpotlight": "there is no system search",
+        "OSLog": "there is no unified log; print, or use a package for logs",
+        "os": "there is no unified log; print, or use a package for logs",
     ]
 
     private mutating func readImports() {

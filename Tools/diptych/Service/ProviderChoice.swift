@@ -60,13 +60,13 @@ enum ProviderChoice {
     }
 
     private static func secret(_ file: URL) throws -> String {
-        guard let data = try? GivenFile.data(file, bytesMax: secretBytesMax),
-            data.count <= secretBytesMax,
-            let line = TextLines.first(of: data)
-        else {
-            throw CommandError(
-                "noSecret", "\(file.path) holds no secret.",
-                hint: "Its first line is what the provider gave for the client.")
+        let hint = "Its first line is what the provider gave for the client."
+        guard let data = try? GivenFile.data(file, bytesMax: secretBytesMax) else {
+            throw GivenFile.unreadable(
+                file.path, as: "client's secret", code: "noSecret", hint: hint)
+        }
+        guard data.count <= secretBytesMax, let line = TextLines.first(of: data) else {
+            throw CommandError("noSecret", "\(file.path) holds no secret.", hint: hint)
         }
         return line
     }

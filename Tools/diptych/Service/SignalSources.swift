@@ -5,15 +5,17 @@ internal import Foundation
 enum SignalSources {
     static let ends = [SIGINT, SIGTERM]
 
-    /// Calls `act` with each signal of `numbers`, on a queue of its own. Returns once both are
-    /// watched, so that none is lost from then on; they are as long as the sources live.
+    /// Calls `act` with each signal of `numbers`, on a queue of its own. Returns once all are
+    /// watched, so that none is lost from then on; they are as long as the sources live. Before,
+    /// those that end a program end this one, and others are ignored.
     static func watch(
         _ numbers: [Int32] = ends, _ act: @escaping @Sendable (Int32) -> Void
     ) -> [any DispatchSourceSignal] {
         let queue = DispatchQueue(label: "diptych.signals")
         let registered = DispatchGroup()
         let sources = numbers.map { number in
-            signal(number, SIG_IGN)
+            // Dispatch puts a handler of its own in its place.
+            if !ends.contains(number) { signal(number, SIG_IGN) }
             let source = DispatchSource.makeSignalSource(signal: number, queue: queue)
             registered.enter()
             source.setRegistrationHandler { registered.leave() }

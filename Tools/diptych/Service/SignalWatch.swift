@@ -20,11 +20,11 @@ enum SignalWatch {
         _ work: @escaping @Sendable () async throws -> ExitStatus
     ) async throws -> ExitStatus {
         let stopped = Lock<Stop?>(nil)
-        let task = Task { try await work() }
+        let begun = Lock<Task<ExitStatus, any Error>?>(nil)
         @Sendable func end(_ status: ExitStatus) -> Never {
             console.report(invocation.completing(failure(status)))
             DraftRegister.removeAll()
-            exit(status.rawValue)
+            ProcessEnd.now(status)
         }
         let sources = SignalSources.watch { signal in
             let status: ExitStatus = signal == SIGINT ? .interrupted : .terminated
@@ -38,10 +38,14 @@ enum SignalWatch {
                 return
             }
             guard stops else { end(status) }
-            task.cancel()
+            begun.withLock { $0 }?.cancel()
             DispatchQueue.global().asyncAfter(deadline: .now() + graceSeconds) { end(status) }
         }
         defer { for source in sources { source.cancel() } }
+        // Not before it is watched: what it makes would stay behind, or the signal be lost.
+        let task = Task { try await work() }
+        begun.withLock { $0 = task }
+        if stopped.withLock({ $0 != nil }) { task.cancel() }
         do {
             let status = try await task.value
             // What came to its end before it heard of the signal is done.

@@ -40,7 +40,7 @@ enum PassphrasePrompt {
             marks[Int(VEOL)] = keys.interrupt
             marks[Int(VEOL2)] = keys.quit
         }
-        atexit { PassphrasePrompt.restore() }
+        ProcessEnd.willCall { restore() }
         silenced.withLock { $0 = (terminal, former) }
         EndingSignals.putBack(former, of: terminal)
         guard tcsetattr(terminal, TCSAFLUSH, &silent) == 0 else {

@@ -47,13 +47,11 @@ extension StoreAccess {
 /// whose file is gone.
 final class StoreCopy {
     let url: URL
-    private let folder = PassingFolder("copy")
+    private let folder: PassingFolder
 
     init(of store: URL, withValues: Bool = false) throws {
+        folder = try PassingFolder("copy")
         url = folder.url.appendingPathComponent("Store.sqlite")
-        try FileManager.default.createDirectory(
-            at: folder.url, withIntermediateDirectories: false,
-            attributes: [.posixPermissions: 0o700])
         try Connection(path: url.path).replaceContents(with: ReadingConnection.open(store))
         if withValues { try takeValues(of: store) }
     }
@@ -64,7 +62,11 @@ final class StoreCopy {
         let files = FileManager.default
         let to = SupportFolder.values(of: url)
         for from in ValueFolders.all(of: store) where files.fileExists(atPath: from.path) {
-            try files.createDirectory(at: to, withIntermediateDirectories: true)
+            // Not the folder of the moment itself: who ends the process may have removed it.
+            for level in [to.deletingLastPathComponent(), to]
+            where !files.fileExists(atPath: level.path) {
+                try files.createDirectory(at: level, withIntermediateDirectories: false)
+            }
             for name in try files.contentsOfDirectory(atPath: from.path) {
                 try Self.take(
                     from.appendingPathComponent(name), as: to.appendingPathComponent(name))

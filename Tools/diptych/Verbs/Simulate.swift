@@ -87,7 +87,7 @@ struct Simulate: Verb {
         let left = StoryGenerator.leftOut(of: model)
         for sentence in left.prefix(5) { console.warn(sentence) }
         if left.count > 5 { console.warn("\(left.count - 5) more attributes are left out") }
-        let folder = PassingFolder("story")
+        let folder = try PassingFolder("story")
         defer { folder.remove() }
         for (index, seed) in seeds.enumerated() {
             try Task.checkCancellation()
@@ -96,7 +96,7 @@ struct Simulate: Verb {
                 total: seeds.count)
             var generator = StoryGenerator(model: model, dice: dice, seed: seed)
             let story = generator.story(title: "Seed \(seed)")
-            let trial = StoryTrial(folder: folder.url)
+            let trial = StoryTrial(folder: folder.within)
             if let failure = try trial.failure(of: story, seed: seed) {
                 try tell(failure, seed: seed, console)
             }

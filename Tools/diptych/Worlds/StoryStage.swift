@@ -13,10 +13,10 @@ struct StoryStage {
 
     /// Plays a story and removes what was made for it. Throws what stores and service throw.
     func play(_ story: Story, rule: String?) throws -> StoryReport {
-        let folder = PassingFolder("story")
+        let folder = try PassingFolder("story")
         defer { folder.remove() }
         guard let service else {
-            return try StoryRun(story, rule: rule, folder: folder.url).play()
+            return try StoryRun(story, rule: rule, folder: folder.within).play()
         }
         let zone = "story-\(UUID().uuidString)"
         let wires = StoryWires(service)
@@ -34,7 +34,7 @@ struct StoryStage {
                 if !stop.isCancelled { Thread.sleep(forTimeInterval: min($0, 60)) }
             })
         return try StoryRun(
-            story, rule: rule, folder: folder.url, destination: destination
+            story, rule: rule, folder: folder.within, destination: destination
         ).play()
     }
 }

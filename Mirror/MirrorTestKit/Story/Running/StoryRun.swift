@@ -23,8 +23,9 @@ public final class StoryRun {
     var shares: [String: String] = [:]
     var memory = StoryMemory()
 
-    /// Prepares a story's devices in `folder`, which is created; the caller removes it. `rule` is
-    /// the store's rule on all devices, where several are compared. Throws what the stores throw.
+    /// Prepares a story's devices in `folder`, which is created within one that is there; the
+    /// caller removes it. `rule` is the store's rule on all devices, where several are compared.
+    /// Throws what the stores throw.
     public convenience init(
         _ story: Story, rule: String? = nil, folder: URL, seed: UInt64 = 1
     ) throws {

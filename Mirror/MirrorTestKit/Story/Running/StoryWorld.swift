@@ -19,14 +19,15 @@ final class StoryWorld {
     private let folder: URL
     private let seed: UInt64
 
-    /// Makes the devices' stores in `folder`. `rule` goes before the rules of the story.
+    /// Makes the devices' stores in `folder`, which is created within one that is there. `rule`
+    /// goes before the rules of the story.
     init(
         _ story: Story, rule: String?, folder: URL, seed: UInt64, destination: StoryDestination?
     ) throws {
         self.story = story
         self.folder = folder
         self.seed = seed
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: false)
         if let destination {
             guard !story.isPublic else { throw StoryNetwork.elsewhere }
             network = StoryNetwork(destination: destination)

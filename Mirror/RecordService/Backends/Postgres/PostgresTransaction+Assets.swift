@@ -151,6 +151,10 @@ extension PostgresTransaction {
         return found ?? nil
     }
 
+    func removeReceipt(_ id: String) throws {
+        try connection.send("DELETE FROM asset_receipts WHERE id = $1", [.name(id)])
+    }
+
     func assetBytes(ofOwner owner: String, at milliseconds: Int64) throws -> Int64 {
         try number(
             """

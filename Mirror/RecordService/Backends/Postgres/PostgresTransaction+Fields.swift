@@ -52,22 +52,21 @@ extension PostgresTransaction {
         ) { $0.text(at: 0) }
     }
 
-    func replaceLinks(
-        of source: String, in zone: Int64, with links: Set<ReferenceLink>
-    ) throws {
+    func replaceLinks(_ links: [ExactName: Set<ReferenceLink>], in zone: Int64) throws {
         try connection.send(
-            "DELETE FROM reference_links WHERE zone = $1 AND source = $2",
-            [.integer(zone), .name(source)])
-        for link in links {
-            try connection.send(
-                """
-                INSERT INTO reference_links(zone, target, action, source)
-                VALUES ($1, $2, $3, $4)
-                """,
-                [
-                    .integer(zone), .name(link.target.text), .integer(link.action.rawValue),
-                    .name(source),
-                ])
-        }
+            "DELETE FROM reference_links WHERE zone = $1 AND source = ANY($2)",
+            [.integer(zone), .names(links.keys.map(\.text).sorted())])
+        let rows = links.flatMap { source, links in links.map { ($0, source.text) } }
+        guard !rows.isEmpty else { return }
+        try connection.send(
+            """
+            INSERT INTO reference_links(zone, target, action, source)
+            SELECT $1, l.target, l.action, l.source
+            FROM unnest($2::bytea[], $3::bigint[], $4::bytea[]) AS l(target, action, source)
+            """,
+            [
+                .integer(zone), .names(rows.map(\.0.target.text)),
+                .integers(rows.map(\.0.action.rawValue)), .names(rows.map(\.1)),
+            ])
     }
 }

@@ -76,41 +76,50 @@ extension PostgresTransaction {
         return Int(count ?? 0)
     }
 
-    func removeEntries(of name: String, in zone: Int64) throws {
+    func removeEntries(ofRecords names: [String], in zone: Int64) throws {
+        guard !names.isEmpty else { return }
         try connection.send(
-            "DELETE FROM query_entries WHERE zone = $1 AND name = $2",
-            [.integer(zone), .name(name)])
+            "DELETE FROM query_entries WHERE zone = $1 AND name = ANY($2)",
+            [.integer(zone), .names(names)])
     }
 
-    func removeEntries(_ entries: [IndexedForm], of name: String, in zone: Int64) throws {
-        guard !entries.isEmpty else { return }
-        try connection.send(
-            """
-            DELETE FROM query_entries AS q
-            USING unnest($3::bigint[], $4::bytea[]) AS e(query_index, form)
-            WHERE q.zone = $1 AND q.name = $2 AND q.query_index = e.query_index
-                AND q.form = e.form
-            """, Self.values(entries, name, zone))
+    func removeEntries(_ entries: [IndexEntry], in zone: Int64) throws {
+        try inGroups(entries) { values in
+            try connection.send(
+                """
+                DELETE FROM query_entries AS q
+                USING unnest($2::bigint[], $3::bytea[], $4::bytea[]) AS e(query_index, form, name)
+                WHERE q.zone = $1 AND q.query_index = e.query_index AND q.form = e.form
+                    AND q.name = e.name
+                """, [.integer(zone)] + values)
+        }
     }
 
-    func addEntries(_ entries: [IndexedForm], of name: String, in zone: Int64) throws {
-        guard !entries.isEmpty else { return }
-        try connection.send(
-            """
-            INSERT INTO query_entries(zone, query_index, form, name)
-            SELECT $1, e.query_index, e.form, $2
-            FROM unnest($3::bigint[], $4::bytea[]) AS e(query_index, form)
-            ON CONFLICT (zone, query_index, form, name) DO NOTHING
-            """, Self.values(entries, name, zone))
+    func addEntries(_ entries: [IndexEntry], in zone: Int64) throws {
+        try inGroups(entries) { values in
+            try connection.send(
+                """
+                INSERT INTO query_entries(zone, query_index, form, name)
+                SELECT $1, e.query_index, e.form, e.name
+                FROM unnest($2::bigint[], $3::bytea[], $4::bytea[]) AS e(query_index, form, name)
+                ON CONFLICT (zone, query_index, form, name) DO NOTHING
+                """, [.integer(zone)] + values)
+        }
     }
 
-    private static func values(
-        _ entries: [IndexedForm], _ name: String, _ zone: Int64
-    ) -> [PostgresValue] {
-        [
-            .integer(zone), .name(name), .integers(entries.map(\.index)),
-            .byteStrings(entries.map { Data($0.form.bytes) }),
-        ]
+    /// So many entries go with one statement.
+    private static let entriesMax = 5_000
+
+    private func inGroups(
+        _ entries: [IndexEntry], _ body: ([PostgresValue]) throws -> Void
+    ) rethrows {
+        for start in stride(from: 0, to: entries.count, by: Self.entriesMax) {
+            let group = entries[start...].prefix(Self.entriesMax)
+            try body([
+                .integers(group.map(\.index)), .byteStrings(group.map { Data($0.form.bytes) }),
+                .names(group.map(\.name)),
+            ])
+        }
     }
 
     func entries(_ reading: EntryReading) throws -> [QueryEntry] {

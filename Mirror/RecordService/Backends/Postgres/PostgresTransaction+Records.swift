@@ -71,17 +71,35 @@ extension PostgresTransaction {
 
     // MARK: Writing
 
+    /// The server writes those of which the zone has none while the next ones are made ready.
+    func begin(saving records: ArraySlice<RecordRow>, in zone: Int64) throws {
+        try insertNew(among: records, in: zone)
+        try connection.begin()
+    }
+
     /// Of rows of one name the last counts.
     func save(_ records: [RecordRow], in zone: Int64) throws {
-        let known = expected
+        let rows = records.filter { !expected.hasInserted($0, in: zone) }
+        let others = try insertNew(among: rows[...], in: zone)
         expected = ExpectedRecords()
         var last: [ExactName: Int64] = [:]
-        for record in records { last[ExactName(record.name)] = record.change }
+        for row in others { last[ExactName(row.name)] = row.change }
+        try inGroups(others.filter { last[ExactName($0.name)] == $0.change }) {
+            try write($0, in: zone)
+        }
+        try connection.begin()
+    }
+
+    /// Inserts those of which the zone is known to have none; returns the others.
+    @discardableResult
+    private func insertNew(
+        among rows: ArraySlice<RecordRow>, in zone: Int64
+    ) throws -> [RecordRow] {
         var (new, others): ([RecordRow], [RecordRow]) = ([], [])
         var stamp: RecordStamp?
-        for row in records where last[ExactName(row.name)] == row.change {
-            guard known.lacks(row.name, in: zone), row.created == stamp ?? row.created,
-                row.modified == row.created
+        for row in rows {
+            guard row.created == stamp ?? row.created, row.modified == row.created,
+                expected.insert(row, in: zone)
             else {
                 others.append(row)
                 continue
@@ -90,7 +108,7 @@ extension PostgresTransaction {
             new.append(row)
         }
         if let stamp { try inGroups(new) { try insert($0, by: stamp, in: zone) } }
-        try inGroups(others) { try write($0, in: zone) }
+        return others
     }
 
     private func inGroups(_ rows: [RecordRow], _ body: ([RecordRow]) throws -> Void) rethrows {
@@ -126,8 +144,8 @@ extension PostgresTransaction {
                 .names(rows.map(\.name)), .names(rows.map(\.type)),
                 .integers(rows.map(\.change)), .integers(rows.map { $0.isDeleted ? 1 : 0 }),
                 .byteStrings(rows.map(\.fields)),
-                .byteStrings(rows.map { Self.bytes(RowOrigins.text($0.writeIDs)) }),
-                .byteStrings(rows.map { Self.bytes(RowOrigins.text($0.replays)) }),
+                .names(rows.map { RowOrigins.text($0.writeIDs) }),
+                .names(rows.map { RowOrigins.text($0.replays) }),
             ])
     }
 
@@ -154,16 +172,14 @@ extension PostgresTransaction {
                 .integer(zone), .names(records.map(\.name)), .names(records.map(\.type)),
                 .integers(records.map(\.change)), .integers(records.map { $0.isDeleted ? 1 : 0 }),
                 .integers(records.map(\.created.timestamp)),
-                .byteStrings(records.map { Self.bytes($0.created.userRecordName) }),
-                .byteStrings(records.map { Self.bytes($0.created.deviceID) }),
+                .names(records.map { $0.created.userRecordName }),
+                .names(records.map { $0.created.deviceID }),
                 .integers(records.map(\.modified.timestamp)),
-                .byteStrings(records.map { Self.bytes($0.modified.userRecordName) }),
-                .byteStrings(records.map { Self.bytes($0.modified.deviceID) }),
+                .names(records.map { $0.modified.userRecordName }),
+                .names(records.map { $0.modified.deviceID }),
                 .byteStrings(records.map(\.fields)),
-                .byteStrings(records.map { Self.bytes(RowOrigins.text($0.writeIDs)) }),
-                .byteStrings(records.map { Self.bytes(RowOrigins.text($0.replays)) }),
+                .names(records.map { RowOrigins.text($0.writeIDs) }),
+                .names(records.map { RowOrigins.text($0.replays) }),
             ])
     }
-
-    private static func bytes(_ text: String?) -> Data? { text.map { Data($0.utf8) } }
 }

@@ -50,6 +50,9 @@ final class TransactionSession {
         try connection.send(sql, values)
     }
 
+    /// Has the server begin with what is queued, while more is made ready.
+    func begin() throws(PostgresFault) { try connection.begin() }
+
     /// Runs a statement of any kind now.
     func rows(
         _ sql: String, _ values: [PostgresValue] = []

@@ -220,11 +220,18 @@ extension SQLiteTransaction: AssetRows {
             SELECT id, checksum FROM asset_receipts WHERE expires <= ? ORDER BY expires LIMIT ?
             """, [.integer(milliseconds), SQLiteValue(limit)]
         ) { ($0.text(at: 0) ?? "", $0.blob(at: 1) ?? Data()) }
-        for (id, checksum) in old {
-            try connection.run("DELETE FROM asset_receipts WHERE id = ?", [.text(id)])
-            try forgetSize(of: checksum)
-        }
+        for (id, checksum) in old { try removeReceipt(id, for: checksum) }
         return old.count
+    }
+
+    func removeReceipt(_ id: String) throws {
+        guard let receipt = try assetReceipt(id) else { return }
+        try removeReceipt(id, for: receipt.checksum.bytes)
+    }
+
+    private func removeReceipt(_ id: String, for checksum: Data) throws {
+        try connection.run("DELETE FROM asset_receipts WHERE id = ?", [.text(id)])
+        try forgetSize(of: checksum)
     }
 
     /// Of a content that nothing in the container names any more.

@@ -28,19 +28,19 @@ extension SQLiteTransaction {
         ) { $0.text(at: 0) ?? "" }
     }
 
-    func replaceLinks(
-        of source: String, in zone: Int64, with links: Set<ReferenceLink>
-    ) throws {
-        try connection.run(
-            "DELETE FROM reference_links WHERE zone = ? AND source = ?",
-            [.integer(zone), .text(source)])
-        for link in links {
+    func replaceLinks(_ links: [ExactName: Set<ReferenceLink>], in zone: Int64) throws {
+        for (source, links) in links {
             try connection.run(
-                "INSERT INTO reference_links(zone, target, action, source) VALUES (?, ?, ?, ?)",
-                [
-                    .integer(zone), .text(link.target.text), .integer(link.action.rawValue),
-                    .text(source),
-                ])
+                "DELETE FROM reference_links WHERE zone = ? AND source = ?",
+                [.integer(zone), .text(source.text)])
+            for link in links {
+                try connection.run(
+                    "INSERT INTO reference_links(zone, target, action, source) VALUES (?, ?, ?, ?)",
+                    [
+                        .integer(zone), .text(link.target.text), .integer(link.action.rawValue),
+                        .text(source.text),
+                    ])
+            }
         }
     }
 }

@@ -92,35 +92,39 @@ extension SQLiteTransaction {
         return connection.changes
     }
 
-    func removeEntries(of name: String, in zone: Int64) throws {
-        try connection.run(
-            "DELETE FROM query_entries WHERE zone = ? AND name = ?", [.integer(zone), .text(name)])
+    func removeEntries(ofRecords names: [String], in zone: Int64) throws {
+        for name in names {
+            try connection.run(
+                "DELETE FROM query_entries WHERE zone = ? AND name = ?",
+                [.integer(zone), .text(name)])
+        }
     }
 
-    func removeEntries(_ entries: [IndexedForm], of name: String, in zone: Int64) throws {
+    func removeEntries(_ entries: [IndexEntry], in zone: Int64) throws {
         for entry in entries {
             try connection.run(
                 """
                 DELETE FROM query_entries
                 WHERE query_index = ? AND zone = ? AND form = ? AND name = ?
-                """, Self.values(entry, name, zone))
+                """, Self.values(entry, zone))
         }
     }
 
-    func addEntries(_ entries: [IndexedForm], of name: String, in zone: Int64) throws {
+    func addEntries(_ entries: [IndexEntry], in zone: Int64) throws {
         for entry in entries {
             try connection.run(
                 """
                 INSERT OR IGNORE INTO query_entries(query_index, zone, form, name)
                 VALUES (?, ?, ?, ?)
-                """, Self.values(entry, name, zone))
+                """, Self.values(entry, zone))
         }
     }
 
-    private static func values(
-        _ entry: IndexedForm, _ name: String, _ zone: Int64
-    ) -> [SQLiteValue] {
-        [.integer(entry.index), .integer(zone), .blob(Data(entry.form.bytes)), .text(name)]
+    private static func values(_ entry: IndexEntry, _ zone: Int64) -> [SQLiteValue] {
+        [
+            .integer(entry.index), .integer(zone), .blob(Data(entry.form.bytes)),
+            .text(entry.name),
+        ]
     }
 
     func entries(_ reading: EntryReading) throws -> [QueryEntry] {

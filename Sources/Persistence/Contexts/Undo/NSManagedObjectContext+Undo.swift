@@ -51,7 +51,7 @@ extension NSManagedObjectContext {
     }
 
     /// Takes a deletion back, also one that was saved.
-    private func revive(_ object: NSManagedObject) {
+    final func revive(_ object: NSManagedObject) {
         if owns(object) {
             guard object.isDeleted else { return }
             object.state.remove(.deleted)

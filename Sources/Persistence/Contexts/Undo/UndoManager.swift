@@ -148,7 +148,8 @@ open class UndoManager: NSObject, @unchecked Sendable {
         post(.NSUndoManagerCheckpoint)
         open = outer
         isEventOpen = wasEventOpen
-        if !opposite.isEmpty { self[keyPath: stack].append(opposite) }
+        // A group in which nothing happened is a step the other way, too.
+        if !opposite.isEmpty || group.isEmpty { self[keyPath: stack].append(opposite) }
         trim()
     }
 

@@ -2,113 +2,15 @@ import Foundation
 import Platform
 import RecordServer
 import RecordService
-import RecordWire
 import Testing
 
 /// Where writers of one database wait for one another they hold few threads of the server, and
 /// write in the order in which they came.
 @Suite struct WriterLineTests {
-    /// A service whose writers stay until they are let go.
-    private final class Desk: Sendable {
-        let asked = Lock<[String]>([])
-        private let gate = DispatchSemaphore(value: 0)
-        let server: RecordServer
-        let port: UInt16
-
-        /// So many write to one database at once.
-        convenience init(writersMax: Int) throws {
-            // A thread for each connection: one at work wakes no other of its own.
-            try self.init(.ofDatabases(writersMax: writersMax), threads: 40)
-        }
-
-        init(
-            _ order: WriterOrder, threads: Int,
-            _ change: (inout ServerConfiguration) -> Void = { _ in }
-        ) throws {
-            let (asked, gate) = (asked, gate)
-            var door = Authenticator { _, _ in
-                let ask: Authenticator.Asking = { question, target in
-                    switch question {
-                    case .modifyRecords(let change):
-                        asked.withLock { $0 += change.operations.map(\.record.recordName) }
-                    case .queryRecords(let query):
-                        asked.withLock { $0.append(query.query.recordType) }
-                    default: return .caller(CallerReply(userRecordName: "_ann"))
-                    }
-                    if target.environment == "development" { gate.wait() }
-                    return .records(RecordsReply(results: []))
-                }
-                var admitted = Authenticator.Admitted(user: "ann", ask: ask)
-                // Queries of "Known" find their index.
-                admitted.askReading = { question, target in
-                    guard case .queryRecords(let query) = question else {
-                        return try ask(question, target)
-                    }
-                    guard query.query.recordType == "Known" else {
-                        throw RecordService.wantsToWrite
-                    }
-                    return .records(RecordsReply(results: []))
-                }
-                return admitted
-            }
-            door.writerOrder = order
-            var configuration = ServerConfiguration(tls: .off)
-            configuration.port = 0
-            configuration.http.threads = threads
-            change(&configuration)
-            // Nobody's time in the line is up: on a busy machine a test may stand still for minutes
-            // between two of its lines.
-            var platform = Environment.system
-            platform.clock = FixedClock(date: Date())
-            server = RecordServer(
-                door: door,
-                capabilities: ServerCapabilities(limits: [:], extensions: []),
-                configuration: configuration, platform: platform)
-            port = UInt16(try #require(try server.start().port))
-        }
-
-        func open(for count: Int) { for _ in 0..<count { gate.signal() } }
-
-        func ask(
-            _ operation: String, _ body: String, in environment: String = "development",
-            of container: String = "iCloud.x"
-        ) throws -> RawClient {
-            let client = try RawClient(port: port)
-            client.send(
-                "POST /database/1/\(container)/\(environment)/private/\(operation) HTTP/1.1\r\n"
-                    + "Host: h\r\nContent-Length: \(body.utf8.count)\r\n\r\n\(body)")
-            return client
-        }
-
-        func write(_ name: String, in environment: String = "development") throws -> RawClient {
-            try ask(
-                "records/modify",
-                #"{"operations":[{"operationType":"create","record":{"recordName":"\#(name)","#
-                    + #""recordType":"Note"}}]}"#, in: environment)
-        }
-
-        func query(_ type: String) throws -> RawClient {
-            try ask("records/query", #"{"query":{"recordType":"\#(type)"}}"#)
-        }
-
-        /// Waits until so many ask the service, or have asked it, and so many sleep or slept
-        /// before they asked.
-        func settle(asked count: Int, asleep: Int? = nil) async throws {
-            func isSettled() -> Bool {
-                asked.withLock { $0.count } == count
-                    && (asleep == nil || server.heldRequests == asleep)
-            }
-            for _ in 0..<4_000 where !isSettled() {
-                try await Task.sleep(for: .milliseconds(5))
-            }
-            #expect(isSettled())
-        }
-    }
-
     private static let done = #"{"records":[]}"#
 
     @Test func manyWritersOfOneDatabaseHoldFewThreads() async throws {
-        let desk = try Desk(writersMax: 2)
+        let desk = try TurnDesk(writersMax: 2)
         defer { desk.server.stop() }
         var writers: [RawClient] = []
         for number in 0..<12 {
@@ -132,7 +34,7 @@ import Testing
     }
 
     @Test func whoGoesAwayLeavesTheLine() async throws {
-        let desk = try Desk(writersMax: 1)
+        let desk = try TurnDesk(writersMax: 1)
         defer { desk.server.stop() }
         let first = try desk.write("first")
         try await desk.settle(asked: 1, asleep: 0)
@@ -151,7 +53,7 @@ import Testing
     }
 
     @Test func whoStandsInTheLineIsToldOfAStop() async throws {
-        let desk = try Desk(writersMax: 1)
+        let desk = try TurnDesk(writersMax: 1)
         let first = try desk.write("first")
         try await desk.settle(asked: 1, asleep: 0)
         let second = try desk.write("second")
@@ -168,7 +70,7 @@ import Testing
 
     /// Half of the threads, also where those who listen have all room that there is for them.
     @Test func writersOfOneContainerLeaveHalfOfTheThreads() async throws {
-        let desk = try Desk(.ofContainers, threads: 8) { $0.http.held.max = 0 }
+        let desk = try TurnDesk(.ofContainers, threads: 8) { $0.http.held.max = 0 }
         defer { desk.server.stop() }
         var writers: [RawClient] = []
         for number in 0..<10 {
@@ -192,7 +94,7 @@ import Testing
     }
 
     @Test func aQueryThatMakesAnIndexStandsInTheLine() async throws {
-        let desk = try Desk(writersMax: 1)
+        let desk = try TurnDesk(writersMax: 1)
         defer { desk.server.stop() }
         let first = try desk.write("first")
         try await desk.settle(asked: 1, asleep: 0)

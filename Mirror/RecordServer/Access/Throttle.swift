@@ -5,7 +5,7 @@ internal import RecordWire
 
 /// Units that askers have left. Each saves up to a maximum; who has none left is told to wait.
 final class Throttle: Sendable {
-    enum Asker: Hashable {
+    enum Asker: Hashable, Sendable {
         case user(String)
         /// Who shows no good token.
         case address(ClientAddress)

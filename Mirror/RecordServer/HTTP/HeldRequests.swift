@@ -14,7 +14,7 @@ final class HeldRequests: Sendable {
         var isAsleep = false
         /// Something may have happened since the answer was last looked for.
         var wasWoken = false
-        /// Whether it waits for news, rather than for its turn to write.
+        /// Whether it waits for news, rather than for its turn.
         var isListener = true
     }
 
@@ -45,9 +45,8 @@ final class HeldRequests: Sendable {
         let until = clock.now().addingTimeInterval(min(max(seconds, 0), limits.secondsMax))
         return state.withLock { state in
             let ofUser = state.perUser[user, default: 0]
-            guard !state.isClosed, ofUser < limits.perUserMax,
-                !isListener || state.listeners < limits.max
-            else { return false }
+            let hasRoom = ofUser < limits.perUserMax && state.listeners < limits.max
+            guard !state.isClosed, !isListener || hasRoom else { return false }
             state.entries[connection] = Entry(
                 user: user, descriptor: descriptor, until: until, isListener: isListener)
             state.listeners += isListener ? 1 : 0

@@ -18,7 +18,8 @@ package struct Router: Sendable {
     let scheme: String
     private let signInPath: String?
     private let health: HealthAnswers
-    let lines: WriterLines
+    let writers: WriterLines
+    let readers: ReaderLines
 
     init(
         door: Authenticator, capabilities: ServerCapabilities?, configuration: ServerConfiguration,
@@ -26,7 +27,8 @@ package struct Router: Sendable {
     ) {
         self.health = health
         self.door = door
-        lines = WriterLines(door.writerOrder, threads: configuration.http.threads)
+        writers = WriterLines(door.writerOrder, threads: configuration.http.threads)
+        readers = ReaderLines(threads: configuration.http.threads)
         self.capabilities = capabilities
         bodyBytesMax = configuration.http.bodyBytesMax
         expandedBytesMax = configuration.expandedBytesMax
@@ -273,7 +275,7 @@ package struct Router: Sendable {
         return tokens
     }
 
-    private func asker(
+    func asker(
         _ caller: Authenticator.Admitted, _ request: HTTPRequest
     ) -> Throttle.Asker {
         caller.isWorld ? .address(request.address) : .user(caller.user)
@@ -368,20 +370,30 @@ package struct Router: Sendable {
         isLast: Bool, _ request: HTTPRequest, _ uuid: String
     ) -> HTTPResponse? {
         do {
-            let began = throttle.moment()
-            var caller = former
-            if let stillGood = former.stillGood {
-                try stillGood()
-            } else {
-                caller = try door.admit(tokens(of: request, for: target), target.container)
+            return try asking(again: former, target, request) { caller in
+                let answer = addressed(try caller.ask(question, target), request)
+                guard isLast || answer.isNews else { return nil }
+                return try told(answer, to: question, target, caller, request, uuid)
             }
-            defer { throttle.charge(asker(caller, request), since: began) }
-            let answer = addressed(try caller.ask(question, target), request)
-            guard isLast || answer.isNews else { return nil }
-            return try told(answer, to: question, target, caller, request, uuid)
         } catch {
             return finished(refusal(for: error, request, uuid), request, uuid)
         }
+    }
+
+    /// Looks once more who asks, and charges for what is done then.
+    func asking<Result>(
+        again former: Authenticator.Admitted, _ target: RecordTarget, _ request: HTTPRequest,
+        _ body: (Authenticator.Admitted) throws -> Result
+    ) throws -> Result {
+        let began = throttle.moment()
+        var caller = former
+        if let stillGood = former.stillGood {
+            try stillGood()
+        } else {
+            caller = try door.admit(tokens(of: request, for: target), target.container)
+        }
+        defer { throttle.charge(asker(caller, request), since: began) }
+        return try body(caller)
     }
 
     /// A good answer in the format that the asker likes best.

@@ -114,6 +114,20 @@ import Testing
         #expect(try world.tablet.texts("Note") == ["diary", "map", "tickets"])
     }
 
+    /// Of two shares of one owner, of which one may only be read.
+    @Test func whatIsLinkedWithNothingGoesWhereItsMakerMayWrite() async throws {
+        let world = try SharingWorld()
+        try await world.open(.readOnly)
+        let context = world.desk.container.newBackgroundContext()
+        let diary = context.object(with: try world.desk.id(of: "diary"))
+        let (_, share, _) = try await world.desk.container.share([diary], to: nil)
+        try await world.accept(try await world.invite(share, .readWrite), on: world.phone)
+        try await world.settle([world.desk, world.phone])
+        try world.phone.write("letter", in: "Note")
+        try await world.settle([world.phone, world.desk])
+        #expect(try world.desk.texts("Note") == ["diary", "letter", "map", "tickets"])
+    }
+
     @Test func whoIsAddedAgainHasTheNewPermissionAndMayBeRemovedByAnyName() async throws {
         let world = try SharingWorld()
         try await world.open(.readOnly)

@@ -12,11 +12,16 @@ struct ShareReach {
     let mirror: MirrorTransaction
     /// The roots of the shares that are known.
     private let roots: Set<ExactName>
+    /// Those below which the user may write, in a zone of another's.
+    private let writableRoots: Set<ExactName>
     private static let depthMax = 100
 
     init(mirror: MirrorTransaction) throws {
         self.mirror = mirror
-        roots = Set(try mirror.ledger.shares().compactMap { $0.sharedRoot.map { ExactName($0) } })
+        let shares = try mirror.ledger.shares()
+        roots = Set(shares.compactMap { $0.sharedRoot.map { ExactName($0) } })
+        let writable = shares.filter { $0.currentPermission == .readWrite }
+        writableRoots = Set(writable.compactMap { $0.sharedRoot.map { ExactName($0) } })
     }
 
     /// Whether records, and not the whole zone, are shared.
@@ -108,12 +113,13 @@ struct ShareReach {
     }
 
     /// In a zone of another's a new object that is linked with nothing belongs to the share, where
-    /// there is one: elsewhere it cannot be.
+    /// there is one, or one that the user may write to: elsewhere it cannot be.
     private func onlyPlace(for row: RowID) throws -> String? {
-        guard mirror.settings.isShared, roots.count == 1,
+        let places = writableRoots.isEmpty ? roots : writableRoots
+        guard mirror.settings.isShared, places.count == 1,
             try mirror.ledger.entry(for: row)?.base == nil
         else { return nil }
-        return roots.first?.text
+        return places.first?.text
     }
 
     private func spread(_ parent: String, from row: RowID) throws {

@@ -120,6 +120,28 @@ import Testing
         }
     }
 
+    @Test func whatComesAtLastLeadsToNothingThatWasDeletedMeanwhile() async throws {
+        try phone.write("open", in: "Note")
+        try phone.edit("open") { note, context in
+            let folder = NSEntityDescription.insertNewObject(forEntityName: "Folder", into: context)
+            folder.setValue("journey", forKey: "text")
+            note.setValue(folder, forKey: "folder")
+        }
+        let desk = try desk { $0.exclude(entity: "Note") }
+        for device in [phone, desk] { #expect(try await device.container.sync()) }
+        #expect(try desk.texts("Note").isEmpty && desk.texts("Folder") == ["journey"])
+        try desk.edit("journey", in: "Folder") { folder, context in context.delete(folder) }
+        let options = try #require(
+            desk.container.persistentStoreDescriptions.first?.cloudKitContainerOptions)
+        options.selection = nil
+        try desk.container.startMirroring(desk.store, with: options)
+        try await settle(desk)
+        try desk.edit("open") { note, _ in
+            #expect(note.value(forKey: "folder") == nil)
+        }
+        #expect(try phone.texts("Folder").isEmpty && phone.texts("Note") == ["open"])
+    }
+
     /// By a rule for what is not there, what was meant to stay would be sent.
     @Test func aSelectionOfWhatTheModelLacksIsRefused() throws {
         let unknown = try desk { $0.exclude(entity: "Diary") }

@@ -155,6 +155,24 @@ import Testing
         #expect(try new.members(person, "follows") == [tag])
     }
 
+    /// What waited for the update leads to objects whose deletion nobody looked at before it.
+    @Test func whatWasDeletedBeforeTheUpdateIsLedToByNothing() throws {
+        let draft = try new.insert("DraftNote", ["reason": .text("r")])
+        let tag = try new.insert("Tag", ["label": .text("x")])
+        let folder = try new.insert("Binder", ["name": .text("b")])
+        try new.link(draft, "binder", folder, order: 1024)
+        try new.pair(draft, "labels", with: tag)
+        try world.settle(new, old)
+        try old.delete(old.only("Folder"))
+        try old.delete(old.only("Tag"))
+        let updated = try world.updated(old)
+        try world.settle(updated, new)
+        let draft2 = try updated.only("DraftNote")
+        #expect(try updated.target(draft2, "binder") == nil)
+        #expect(try updated.members(draft2, "labels").isEmpty)
+        #expect(try new.rows("Binder").isEmpty && new.rows("Tag").isEmpty)
+    }
+
     @Test func whatIsUnknownAndDeletedStaysAway() throws {
         let person = try new.insert("Person", ["name": .text("p")])
         let tag = try new.insert("Tag")
@@ -233,6 +251,22 @@ import Testing
         #expect(try subtitle(fresh) == .text("s"))
         try world.settle(new, fresh, old)
         #expect(try subtitle(new) == .text("s"))
+    }
+
+    @Test func anUpdateBeforeALostZoneIsSentAgainKeepsUnknownFields() throws {
+        let zone = ZoneID(zoneName: old.mirrored.settings.zoneName)
+        _ = try world.service.handle(.modifyZones([ZoneOperation(.delete, zone)]), from: "owner")
+        old.intercept = { request in
+            guard case .modifyRecords = request else { return nil }
+            throw MirrorError(.stopped, "killed")
+        }
+        _ = try old.sync()
+        let updated = try world.updated(old)
+        try world.settle(updated)
+        #expect(try subtitle(updated) == .text("s"))
+        let fresh = try world.device(isLater: true)
+        try world.settle(fresh)
+        #expect(try subtitle(fresh) == .text("s"))
     }
 
     @Test func aResetKeepsUnknownFields() throws {

@@ -66,6 +66,15 @@ import Testing
         }
     }
 
+    /// Worlds of several kinds at once, as their seeds draw them, a fifth as many.
+    @Test func everySeedOfMixedKindsComesToRestInAgreement() async throws {
+        _ = try await Self.run(Self.seeds / 5) { seed in
+            var kind = WorldKind.mixed(seed: seed)
+            if let dialect = Self.namedDialect { kind.dialect = dialect }
+            return kind
+        }
+    }
+
     /// Seeds that once broke a law.
     @Test(arguments: remembered) func aSeedThatOnceFailedHolds(name: String) throws {
         let (kind, seed) = try #require(WorldKind.named(name))
@@ -89,9 +98,15 @@ import Testing
 
     /// Twenty runs of seeds side by side. Prints what they met.
     private static func run(_ kind: WorldKind, of seeds: UInt64) async throws -> WorldStatistics {
+        try await run(seeds) { _ in kind }
+    }
+
+    private static func run(
+        _ seeds: UInt64, kind: @escaping @Sendable (UInt64) -> WorldKind
+    ) async throws -> WorldStatistics {
         let sum = try await withThrowingTaskGroup(of: WorldStatistics.self) { group in
             for part in 0..<Self.parts {
-                group.addTask { try Self.run(kind, of: seeds, part: part) }
+                group.addTask { try Self.run(seeds, part: part, kind: kind) }
             }
             return try await group.reduce(into: WorldStatistics()) { $0.merge($1) }
         }
@@ -99,13 +114,14 @@ import Testing
         return sum
     }
 
-    private static func run(_ kind: WorldKind, of seeds: UInt64, part: Int) throws
-        -> WorldStatistics
-    {
+    private static func run(
+        _ seeds: UInt64, part: Int, kind: (UInt64) -> WorldKind
+    ) throws -> WorldStatistics {
         var sum = WorldStatistics()
         let first = firstSeed + UInt64(part) * seeds / UInt64(parts)
         for seed in first..<firstSeed + UInt64(part + 1) * seeds / UInt64(parts) {
             if stopsEarly, hasFailed.withLock({ $0 }) { break }
+            let kind = kind(seed)
             let run = try WorldRun(seed: seed, kind: kind)
             #expect(
                 run.broken == [],

@@ -29,6 +29,18 @@ struct WorldKind {
         ]
     }
 
+    /// Several kinds at once, or all, by dice of the seed's own.
+    static func mixed(seed: UInt64) -> WorldKind {
+        let dice = SeededRandomness(seed: seed &* 613_651_369)
+        var kind = WorldKind()
+        if dice.chance(percent: 30) { kind.dialect = .plain }
+        let count = dice.among(2...letters.count)
+        for _ in 0..<count {
+            if let letter = dice.pick(letters) { kind[keyPath: letter.1] = true }
+        }
+        return kind
+    }
+
     /// What stands before the numbers of such seeds.
     var prefix: String {
         let flags = Self.letters.filter { self[keyPath: $0.1] }.map(\.0)

@@ -42,8 +42,8 @@ extension RecordImport {
     /// Puts a pair into the join table, or lets it wait for an end that has not arrived.
     mutating func connect(_ entry: PairEntry) throws {
         guard let kind = kind(of: entry.pair),
-            let (first, isFirstRenamed) = try mirror.ledger.place(named: entry.pair.first),
-            let (second, isSecondRenamed) = try mirror.ledger.place(named: entry.pair.second)
+            let (first, isFirstRenamed) = try place(named: entry.pair.first),
+            let (second, isSecondRenamed) = try place(named: entry.pair.second)
         else { return try mirror.ledger.setPair(entry.key, isPending: true) }
         guard let slot = try slot(of: kind, from: first, to: second) else {
             if isOfAnotherVersion(entry) {

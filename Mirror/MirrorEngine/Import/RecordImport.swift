@@ -32,12 +32,11 @@ struct RecordImport {
     private var mayHaveAside: Bool?
     /// Keys that were reserved for new rows of an entity, and how many at once the next time.
     var freshKeys: [Int32: FreshKeys] = [:]
-    /// How lost versions stand to what the service has; nil with a service without epochs.
-    let lostTime: LostTime?
+    let outlook: ImportOutlook
 
     init(mirror: MirrorTransaction) throws {
         self.mirror = mirror
-        lostTime = try LostTime(mirror.ledger)
+        outlook = try ImportOutlook(mirror)
         changes.author = RecordNames.importAuthor
         changes.contextName = RecordNames.importAuthor
     }
@@ -100,6 +99,8 @@ struct RecordImport {
         changes.toManys = []
     }
 
+    var lostTime: LostTime? { outlook.lostTime }
+
     // MARK: Records for a later model
 
     /// Keeps a record that this model does not know as it is.
@@ -117,6 +118,14 @@ struct RecordImport {
 
     // MARK: Links
 
+    /// The row that a name stands for, where a link can lead to it: what was deleted since the last
+    /// look at the history has a line that says nothing of it yet.
+    func place(named name: String) throws -> (row: RowID, isRenamed: Bool)? {
+        guard let place = try mirror.ledger.place(named: name) else { return nil }
+        if outlook.mayBeGone, try mirror.store.row(place.row) == nil { return nil }
+        return place
+    }
+
     /// The link of the object called `name` by row, or nil with a note that it waits for its
     /// target.
     mutating func resolve(
@@ -127,7 +136,7 @@ struct RecordImport {
             try mirror.ledger.dropPending(name, property: relationship.name)
             return nil
         }
-        guard let place = try mirror.ledger.place(named: link.recordName) else {
+        guard let place = try place(named: link.recordName) else {
             let pending = PendingLink(recordName: name, property: relationship.name, target: link)
             try mirror.ledger.keepPending(pending)
             return nil
@@ -190,8 +199,7 @@ struct RecordImport {
 
     mutating func resolveLinks(to name: String) throws {
         let waiting = try mirror.ledger.pendingLinks(to: name)
-        guard !waiting.isEmpty, let (target, isRenamed) = try mirror.ledger.place(named: name)
-        else { return }
+        guard !waiting.isEmpty, let (target, isRenamed) = try place(named: name) else { return }
         for pending in waiting {
             guard let source = try mirror.ledger.row(named: pending.recordName),
                 let slot = try mirror.layout(of: source).toOneSlot(pending.property)
@@ -231,6 +239,21 @@ struct RecordImport {
         var state = try mirror.state(of: row, named: own)
         state.toOnes[slot] = link
         return try makeRoom(for: state, entry, layout)
+    }
+}
+
+/// What an import finds as it begins.
+struct ImportOutlook {
+    /// How lost versions stand to what the service has; nil with a service without epochs.
+    let lostTime: LostTime?
+    /// Whether something was saved since the last look at the history: a row may be gone whose line
+    /// stands as it did.
+    let mayBeGone: Bool
+
+    init(_ mirror: MirrorTransaction) throws {
+        lostTime = try LostTime(mirror.ledger)
+        let seen = try mirror.ledger.historyToken()
+        mayBeGone = try seen.map { try mirror.store.lastTransactionNumber() > $0 } ?? false
     }
 }
 

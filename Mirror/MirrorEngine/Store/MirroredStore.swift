@@ -148,7 +148,8 @@ public final class MirroredStore: Sendable {
             try noticeModel(mirror)
             try SelectionReach(mirror: mirror).checkIsRead()
             try takeZone(isFirst: isFirst, mirror)
-            if try SelectionReach(mirror: mirror).notice() {
+            if try SelectionReach(mirror: mirror).notice(), try mirror.ledger.hasAside() {
+                try catchUpWithKeys(mirror)
                 var importing = try RecordImport(mirror: mirror)
                 try importing.applyLeftOut()
             }

@@ -203,11 +203,12 @@ struct ModelChange {
         try importing.waitForAssets(of: agreed)
     }
 
-    /// All that was received of an object, whether or not this device knew it.
+    /// All that was received of an object, whether or not this device knew it. What the service is
+    /// to be sent anew has no base, and may have fields of a later model all the same.
     private func knownRecord(of entry: RecordEntry) throws -> Record? {
         let foreign = try mirror.ledger.foreign(of: entry.row)
-        guard var record = entry.base else { return nil }
-        if record.deleted && foreign.isEmpty { return nil }
+        guard entry.base?.deleted == false || !foreign.isEmpty else { return nil }
+        var record = entry.base ?? Record(recordName: entry.recordName, recordType: "")
         record.fields.merge(foreign) { own, other in own ?? other }
         return record
     }

@@ -111,7 +111,7 @@ final class ChoreOfTest: NSManagedObject {
         let before = try folders()
         #expect(throws: MirrorError.self) { try TwoDevices(model: model) }
         var left = try folders().subtracting(before)
-        for _ in 0..<600 where !left.isEmpty {
+        for _ in 0..<12_000 where !left.isEmpty {
             try await Task.sleep(for: .milliseconds(50))
             left.formIntersection(try folders())
         }

@@ -159,9 +159,9 @@ import Testing
         return client
     }
 
-    /// Waits for 20 seconds at most.
+    /// Waits for ten minutes at most.
     private func until(_ condition: () -> Bool) async throws {
-        for _ in 0..<4_000 {
+        for _ in 0..<120_000 {
             if condition() { return }
             try await Task.sleep(for: .milliseconds(5))
         }

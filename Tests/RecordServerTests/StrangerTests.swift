@@ -138,11 +138,11 @@ import Testing
         let client = try RawClient(port: port)
         client.send("GET /health HTTP/1.1\r\n")
         var lines = 0
-        while lines < 200, client.send("X-A: b\r\n") {
+        while lines < 4_000, client.send("X-A: b\r\n") {
             usleep(50_000)
             lines += 1
         }
-        #expect(lines < 200)
+        #expect(lines < 4_000)
     }
 
     @Test func aRequestLineThatDripsIsCutOff() throws {
@@ -150,11 +150,11 @@ import Testing
         defer { server.server.stop() }
         let client = try RawClient(port: port)
         var bytes = 0
-        while bytes < 200, client.send("G") {
+        while bytes < 4_000, client.send("G") {
             usleep(50_000)
             bytes += 1
         }
-        #expect(bytes < 200)
+        #expect(bytes < 4_000)
     }
 
     @Test func aBodyThatCrawlsIsCutOff() throws {
@@ -163,11 +163,11 @@ import Testing
         let client = try RawClient(port: port)
         client.send(line + "HTTP/1.1\r\nHost: h\r\n\(tokens)Content-Length: 9000\r\n\r\n")
         var bytes = 0
-        while bytes < 200, client.send("  ") {
+        while bytes < 4_000, client.send("  ") {
             usleep(50_000)
             bytes += 1
         }
-        #expect(bytes < 200)
+        #expect(bytes < 4_000)
         #expect(server.server.statistics.requests == 0)
     }
 

@@ -108,7 +108,7 @@ final class TurnDesk: Sendable {
             asked.withLock { $0.count } == count
                 && (asleep == nil || server.heldRequests == asleep)
         }
-        for _ in 0..<4_000 where !isSettled() {
+        for _ in 0..<120_000 where !isSettled() {
             try await Task.sleep(for: .milliseconds(5))
         }
         #expect(isSettled())

@@ -40,7 +40,7 @@ import Testing
             let isOver = Lock(false)
             fixture.faults.atNext("service.write.beforeCommit") {
                 held.signal()
-                _ = mayEnd.wait(timeout: .now() + 5)
+                _ = mayEnd.wait(timeout: .now() + 600)
                 isOver.withLock { $0 = true }
             }
             let group = DispatchGroup()
@@ -72,7 +72,7 @@ import Testing
             let (held, mayEnd) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
             fixture.faults.atNext("service.write.beforeCommit") {
                 held.signal()
-                _ = mayEnd.wait(timeout: .now() + 5)
+                _ = mayEnd.wait(timeout: .now() + 600)
             }
             let written = Lock<[Int]>([])
             let group = DispatchGroup()

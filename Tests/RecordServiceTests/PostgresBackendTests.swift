@@ -195,7 +195,7 @@ struct PostgresBackendTests {
     @Test func whoWaitsForOneUsersDatabaseLeavesRoomForOthers() throws {
         let fixture = try fixture()
         let holder = try PostgresConnection(
-            try PostgresAddress(address), settings: "SET statement_timeout = 60000")
+            try PostgresAddress(address), settings: "SET statement_timeout = 600000")
         try holder.send("BEGIN")
         _ = try holder.rows("SELECT id FROM databases FOR UPDATE")
         let (ended, group) = (Lock(0), DispatchGroup())
@@ -329,7 +329,7 @@ struct PostgresBackendTests {
     /// Waits for the session by which a service rings: it is made beside what the service does.
     private func awaitBell() throws {
         let pause = DispatchSemaphore(value: 0)
-        for _ in 0..<600 {
+        for _ in 0..<6_000 {
             let count = try TestServer.sql(
                 "SELECT count(*) FROM pg_stat_activity WHERE datname = '\(name)' "
                     + "AND state = 'idle' AND \(Self.bells)", at: otherDatabase)
@@ -359,7 +359,7 @@ struct PostgresBackendTests {
     /// second.
     private func isRung(_ listener: PostgresConnection, by service: RecordService) throws -> Bool {
         let pause = DispatchSemaphore(value: 0)
-        for _ in 0..<100 {
+        for _ in 0..<6_000 {
             try service.noticeOtherWriters()
             _ = try listener.rows("SELECT 1")
             if try !listener.notices().isEmpty { return true }
@@ -371,7 +371,7 @@ struct PostgresBackendTests {
     @Test func aRingThatDidNotGoOutIsSaidAsSoonAsItCan() throws {
         let fixture = try fixture()
         let listener = try PostgresConnection(
-            try PostgresAddress(address), settings: "SET statement_timeout = 10000")
+            try PostgresAddress(address), settings: "SET statement_timeout = 600000")
         let id = try #require(try listener.rows("SELECT id FROM service").first?.int64(at: 0))
         _ = try listener.rows("LISTEN diptych_\(UInt64(bitPattern: id))")
         _ = try listener.rows("SELECT 1")
@@ -408,7 +408,7 @@ struct PostgresBackendTests {
         }
         // The ring of this makes a new session; no filter passes it.
         try other.createZone(ZoneID(zoneName: "more"))
-        let told = try notice(of: token, at: other, within: 100)
+        let told = try notice(of: token, at: other, within: 6_000)
         #expect(told?.contains("made") == true)
     }
 
@@ -434,7 +434,7 @@ struct PostgresBackendTests {
     @Test func anAdministrationEndsWhenWhatItDidIsTold() throws {
         let service = try fixture().service
         let place = try PostgresAddress(address)
-        let listener = try PostgresConnection(place, settings: "SET statement_timeout = 10000")
+        let listener = try PostgresConnection(place, settings: "SET statement_timeout = 600000")
         let id = try #require(try listener.rows("SELECT id FROM service").first?.int64(at: 0))
         _ = try listener.rows("LISTEN diptych_\(UInt64(bitPattern: id))")
         let database = try PostgresDatabase(address: address, assetsFolder: nil)

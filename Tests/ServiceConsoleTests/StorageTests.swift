@@ -38,7 +38,7 @@ import Testing
 
     /// The backups once none is at work.
     private func settled() throws -> [[String: Any]] {
-        for _ in 0..<5_000 {
+        for _ in 0..<300_000 {
             let all = try ask("GET", "backups").list()
             guard all.contains(where: { $0["isAtWork"] as? Bool == true }) else { return all }
             usleep(2_000)

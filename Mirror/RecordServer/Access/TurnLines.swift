@@ -1,4 +1,5 @@
 internal import Platform
+internal import RecordService
 
 /// Lines of requests, each with a number of places: few of a line are at work at once, each on a
 /// thread of the server, and the others sleep without one, in the order in which they came.
@@ -109,4 +110,15 @@ final class Turn: Sendable {
     func wait(_ wake: @escaping @Sendable () -> Void) { lines.wait(self, wake) }
     /// Gives its place in the line up.
     func leave() { lines.leave(self) }
+}
+
+/// The lines in which requests for records stand.
+struct RequestLines: Sendable {
+    let writers: WriterLines
+    let readers: ReaderLines
+
+    init(_ order: WriterOrder, threads: Int) {
+        writers = WriterLines(order, threads: threads)
+        readers = ReaderLines(threads: threads)
+    }
 }

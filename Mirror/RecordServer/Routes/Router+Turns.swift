@@ -57,7 +57,7 @@ extension Router {
     }
 
     private func writing(_ asked: Asked, indexes: Bool = false) -> Place? {
-        let turn = writers.turn(
+        let turn = lines.writers.turn(
             for: asked.question, asked.target, asked.caller.user, indexes: indexes)
         return turn.map { Place(turn: $0, isReading: false) }
     }
@@ -65,7 +65,7 @@ extension Router {
     /// nil where nobody can be told from anybody: all come through a proxy that names none.
     private func reading(_ asked: Asked) -> Place? {
         if asked.caller.isWorld && !throttlesAddresses { return nil }
-        let turn = readers.turn(of: asker(asked.caller, asked.request))
+        let turn = lines.readers.turn(of: asker(asked.caller, asked.request))
         return Place(turn: turn, isReading: true)
     }
 

@@ -18,8 +18,7 @@ package struct Router: Sendable {
     let scheme: String
     private let signInPath: String?
     private let health: HealthAnswers
-    let writers: WriterLines
-    let readers: ReaderLines
+    let lines: RequestLines
 
     init(
         door: Authenticator, capabilities: ServerCapabilities?, configuration: ServerConfiguration,
@@ -27,8 +26,7 @@ package struct Router: Sendable {
     ) {
         self.health = health
         self.door = door
-        writers = WriterLines(door.writerOrder, threads: configuration.http.threads)
-        readers = ReaderLines(threads: configuration.http.threads)
+        lines = RequestLines(door.writerOrder, threads: configuration.http.threads)
         self.capabilities = capabilities
         bodyBytesMax = configuration.http.bodyBytesMax
         expandedBytesMax = configuration.expandedBytesMax

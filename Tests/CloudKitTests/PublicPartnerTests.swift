@@ -32,6 +32,16 @@ import Testing
             carla = try device("carla", users[1])
         }
 
+        /// Anna's chair, on which Bert has put his guest, known to all.
+        static func seated(_ guest: String) async throws -> World {
+            let world = try World(guest)
+            try world.anna.write("chair", in: "Chair")
+            try await world.settle()
+            try world.seat("bea", on: "chair", at: world.bert)
+            try await world.settle()
+            return world
+        }
+
         static func model(_ guest: String) -> NSManagedObjectModel {
             let (chair, person) = (NSEntityDescription(), NSEntityDescription())
             (chair.name, person.name) = ("Chair", guest)
@@ -203,11 +213,7 @@ import Testing
 
     @Test("who stands up frees the chair, and the next one has it", arguments: guests)
     func aClearedClaimFrees(guest: String) async throws {
-        let world = try World(guest)
-        try world.anna.write("chair", in: "Chair")
-        try await world.settle()
-        try world.seat("bea", on: "chair", at: world.bert)
-        try await world.settle()
+        let world = try await World.seated(guest)
         try world.expect(["bea": "chair", "chair": "bea"])
         try world.move("bea", to: nil, at: world.bert)
         try await world.settle()
@@ -242,11 +248,7 @@ import Testing
         "the chair's owner asks somebody to stand up, and puts another one there",
         arguments: guests)
     func theOwnerClears(guest: String) async throws {
-        let world = try World(guest)
-        try world.anna.write("chair", in: "Chair")
-        try await world.settle()
-        try world.seat("bea", on: "chair", at: world.bert)
-        try await world.settle()
+        let world = try await World.seated(guest)
         try world.move("bea", to: nil, at: world.anna)
         try await world.settle()
         try world.expect([:])
@@ -255,11 +257,7 @@ import Testing
 
     @Test("a guest who goes leaves the chair free", arguments: guests)
     func aDeletedGuestLeaves(guest: String) async throws {
-        let world = try World(guest)
-        try world.anna.write("chair", in: "Chair")
-        try await world.settle()
-        try world.seat("bea", on: "chair", at: world.bert)
-        try await world.settle()
+        let world = try await World.seated(guest)
         try world.bert.edit("bea", in: guest) { bea, context in context.delete(bea) }
         try await world.settle()
         try world.expect([:])
@@ -268,11 +266,7 @@ import Testing
 
     @Test("a chair that goes leaves the guest", arguments: guests)
     func aDeletedChairLeaves(guest: String) async throws {
-        let world = try World(guest)
-        try world.anna.write("chair", in: "Chair")
-        try await world.settle()
-        try world.seat("bea", on: "chair", at: world.bert)
-        try await world.settle()
+        let world = try await World.seated(guest)
         try world.anna.edit("chair", in: "Chair") { chair, context in context.delete(chair) }
         try await world.settle()
         try world.expect([:])
@@ -283,11 +277,7 @@ import Testing
         "who takes a chair that another sits on, knowing it, loses it by the same rule",
         arguments: guests)
     func aTakenChairStays(guest: String) async throws {
-        let world = try World(guest)
-        try world.anna.write("chair", in: "Chair")
-        try await world.settle()
-        try world.seat("bea", on: "chair", at: world.bert)
-        try await world.settle()
+        let world = try await World.seated(guest)
         try world.seat("cem", on: "chair", at: world.carla)
         try await world.settle()
         try world.expect(["bea": "chair", "chair": "bea"])

@@ -69,6 +69,13 @@ import Testing
         #expect(try !isTaken(price + step, .decimalAttributeType, bound))
     }
 
+    /// Foundation would read the zero before the x.
+    @Test func aBoundInHexadecimalIsTheSameForDecimals() throws {
+        #expect(try isTaken(Decimal(16), .decimalAttributeType, "0x10"))
+        #expect(try !isTaken(Decimal(15), .decimalAttributeType, "0x10"))
+        #expect(try !isTaken(Decimal(0), .decimalAttributeType, "0x10"))
+    }
+
     /// Such bounds no length reaches; the complaint shows them as the model does.
     @Test(arguments: ["1e300", "inf", "2.5"])
     func aBoundThatIsNoWholeNumberIsShown(_ bound: String) throws {

@@ -207,13 +207,7 @@ struct BatchBuilder {
         try addCounts(to: &change, entity: row.id.entity, upon: base)
         guard let written = try moveAssets(of: &change, entry, upon: base) else { return }
         var result = base
-        for (name, value) in written.fields {
-            if let value {
-                result.fields[name] = value
-            } else {
-                result.fields.removeValue(forKey: name)
-            }
-        }
+        result.fields.take(written.fields)
         try append(entry, .update, change, result)
     }
 

@@ -48,13 +48,7 @@ struct LeftEnds {
         guard !kinds.isEmpty else { return false }
         if !released.isEmpty {
             var known = base
-            for (name, value) in try mirror.mapping.fields(of: local, in: released, upon: base) {
-                if let value {
-                    known.fields[name] = value
-                } else {
-                    known.fields.removeValue(forKey: name)
-                }
-            }
+            known.fields.take(try mirror.mapping.fields(of: local, in: released, upon: base))
             try mirror.ledger.replaceBase(known, key: entry.key)
         }
         try mirror.ledger.leaveEnds(key: entry.key, areClaims: kinds.contains(.claim))

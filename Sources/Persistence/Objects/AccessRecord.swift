@@ -90,6 +90,13 @@ extension NSManagedObject {
     final func probedCase<Value: RawRepresentable>(
         _ key: String, _ record: AccessRecord
     ) -> Value? {
+        let found: Value? = initialCase(key)
+        if let found { record.note(key, of: self, found) }
+        return found
+    }
+
+    /// The case of the model's default, or the first that there is; nil where none can be found.
+    final func initialCase<Value: RawRepresentable>(_ key: String) -> Value? {
         let initial = entity.attributesByName[key]?.defaultValue
         var found = initial.flatMap { converted($0) as Value.RawValue? }
             .flatMap(Value.init(rawValue:))
@@ -97,7 +104,6 @@ extension NSManagedObject {
         for number in 0..<256 where found == nil {
             found = (converted(number) as Value.RawValue?).flatMap(Value.init(rawValue:))
         }
-        if let found { record.note(key, of: self, found) }
         return found
     }
 }

@@ -99,12 +99,19 @@ extension NSManagedObject {
         if let value, let typed = value as? Value { return typed }
         if let value, let text = value as? String, let other = text as? Value { return other }
         if let value, let number: Value = converted(value) { return number }
-        if value == nil {
+        if value == nil || isTransformable(key) {
             if let none = Optional<Any>.none as Any as? Value { return none }
             if let zero = zero(as: Value.self) { return zero }
         }
         ProgrammingMistake.mistypedProperty(
             key, of: entity.name, found: value, declared: Value.self)
+    }
+
+    /// Whether any file decides of what class the value is.
+    private func isTransformable(_ key: String) -> Bool {
+        guard case .attribute(let slot) = shape.slot(key) else { return false }
+        let type = shape.layout.attributes[slot].attribute.attributeType
+        return type == .transformableAttributeType
     }
 
     /// Sets a property from the type a declaration gives it. For generated and hand-written

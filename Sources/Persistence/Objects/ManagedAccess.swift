@@ -85,13 +85,15 @@ extension NSManagedObject {
 
     // MARK: Enumerations
 
-    /// An enumeration kept as its raw value. Traps where the raw value is none of its cases.
+    /// An enumeration kept as its raw value. For one that is none of its cases, as another version
+    /// of the app may write, it is the case of the model's default, or the first that there is;
+    /// what is stored stays. Declare it optional to be told.
     public final func managedValue<Value: RawRepresentable>(forKey key: String) -> Value {
         if let record = AccessRecord.current, let found: Value = probedCase(key, record) {
             return found
         }
         let raw: Value.RawValue = managedValue(forKey: key)
-        guard let value = Value(rawValue: raw) else {
+        guard let value = Value(rawValue: raw) ?? initialCase(key) else {
             ProgrammingMistake.mistypedProperty(
                 key, of: entity.name, found: raw, declared: Value.self)
         }

@@ -20,7 +20,8 @@ struct ValueBound {
         }
         real = number
         integer = Int64(text) ?? Int64(exactly: number)
-        decimal = number.isFinite ? Decimal(string: text) : nil
+        // Foundation takes what it can read of a text for the whole.
+        decimal = Decimal(string: text).flatMap { $0.nearestReal == number ? $0 : nil }
     }
 
     func order(of value: Int64) -> ComparisonResult? {

@@ -33,11 +33,13 @@ func tool(_ name: String, at path: String, uses: [String]) -> Target {
         exclude: ["README.md"], swiftSettings: house)
 }
 
-/// The tests of a module. `DIPTYCH_TESTS=A,B` builds only the named test targets.
+/// The tests of a module. `DIPTYCH_TESTS=A,B` builds only the named test targets. A release build
+/// optimizes what they test and not themselves, which would take longer than it spares.
 func tests(_ name: String, uses: [String], resources: [Resource] = []) -> Target {
     .testTarget(
         name: name, dependencies: uses.map { .byName(name: $0) }, path: "Tests/\(name)",
-        resources: resources, swiftSettings: house)
+        resources: resources,
+        swiftSettings: house + [.unsafeFlags(["-Onone"], .when(configuration: .release))])
 }
 
 let values = ["Platform", "ObjectModel", "Predicates"]

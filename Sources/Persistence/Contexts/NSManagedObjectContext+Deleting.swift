@@ -30,6 +30,7 @@ extension NSManagedObjectContext {
         guard !object.isDeleted else { return false }
         if object.isFault { object.fire() }
         guard !object.isDeleted else { return false }
+        meetOwnRow(of: object)
         guard readLinks(of: object) else {
             object.postpone { $0.context?.delete($0) }
             return false

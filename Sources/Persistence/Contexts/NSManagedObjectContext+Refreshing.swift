@@ -9,7 +9,10 @@ extension NSManagedObjectContext {
         if settings.propagatesDeletesAtEndOfEvent { propagateDeletions() }
         forgetGoneObjects()
         var event = pending.takeEvent()
-        defer { pending.endPosting(event) }
+        defer {
+            pending.endPosting(event)
+            forgetReturned(event.all)
+        }
         if isUndoable, let undo = settings.undo { undo.register(event) }
         guard !event.isEmpty else { return event }
         var userInfo: [AnyHashable: Any] = [:]

@@ -49,6 +49,7 @@ extension NSManagedObjectContext {
     ) throws {
         pin?.suspend()
         defer { pin?.advance() }
+        try meetOwnRows()
         var save = StoreSave(context: self, coordinator: coordinator)
         do {
             defer { pending.watched = [] }
@@ -150,9 +151,7 @@ extension NSManagedObjectContext {
                 object.state.subtract([.inserted, .updated, .listed])
                 continue
             }
-            registry.unregister(object)
-            object.leaveContext()
-            object.state = []
+            letGo(of: object)
         }
     }
 
@@ -161,7 +160,8 @@ extension NSManagedObjectContext {
         let changed = pending.changed
         try parent.queue.run(isReading: true) {
             Result {
-                try parent.reading { parent.read(forTaking: changed) }
+                let known = try parent.reading { try parent.read(forTaking: changed) }
+                defer { withExtendedLifetime(known) {} }
                 // The links of what is deleted, too: its delete rules follow them.
                 for object in changed { parent.take(object) }
                 for object in changed where object.isDeleted {
@@ -180,17 +180,27 @@ extension NSManagedObjectContext {
         object.state.insert(.cascaded)
     }
 
-    /// Fills in what a child's changes are laid upon, before any of them is.
-    private func read(forTaking changed: [NSManagedObject]) {
+    /// Fills in what a child's changes are laid upon, before any of them is; returns it.
+    private func read(forTaking changed: [NSManagedObject]) throws -> [NSManagedObject] {
+        var found: [NSManagedObject] = []
         for child in changed {
-            if child.isInserted && registry.object(child.objectID) == nil { continue }
-            let own = object(with: child.objectID)
+            guard let own = try known(child) else { continue }
+            found.append(own)
             own.fire()
             for slot in child.toManys.indices
             where child.toManys[slot].isOrdered && child.toManys[slot].isChanged {
                 own.load(slot)
             }
         }
+        return found
+    }
+
+    /// What a child's object is here; nil where it is new here, too.
+    private func known(_ child: NSManagedObject) throws -> NSManagedObject? {
+        let id = child.objectID
+        guard child.isInserted, registry.object(id) == nil else { return object(with: id) }
+        guard child.state.contains(.returned) else { return nil }
+        return try source?.snapshot(of: id).map { materialize(id, $0) }
     }
 
     /// Takes over what a child context's object says.
@@ -214,7 +224,7 @@ extension NSManagedObjectContext {
     private func adoptInserted(_ child: NSManagedObject) -> NSManagedObject {
         let own = type(of: child).init(entity: child.entity, insertInto: nil)
         own.madeID = child.objectID
-        own.state = .inserted
+        own.state = child.state.intersection([.inserted, .returned])
         own.attributes = child.attributes
         own.toOnes = child.toOnes
         own.extras?.transients = [:]
@@ -232,12 +242,13 @@ extension NSManagedObjectContext {
             pending.unpropagated.removeAll { $0 === own }
             pending.gone.removeAll { $0 === own.objectID }
             own.becomeNew()
+            own.state.insert(.returned)
             if isListed { own.state.insert(.listed) }
             pending.list(own)
             pending.note(.insertedNow, of: own)
         } else if own.isDeleted {
             revive(own)
-        } else {
+        } else if !child.state.contains(.returned) {
             return
         }
         own.stand(as: child)

@@ -133,7 +133,9 @@ extension NSManagedObject {
     /// Gives up the own changes of what the store changed too.
     final func takeStoreChanges(_ stored: ObjectSnapshot) {
         guard let former = snapshot else { return }
-        for index in attributes.indices where stored.attributes[index] != former.attributes[index] {
+        let isUnknown = former.version == ObjectSnapshot.unknownVersion
+        for index in attributes.indices
+        where isUnknown || stored.attributes[index] != former.attributes[index] {
             let sum = count(
                 index, own: attributes[index], former: former.attributes[index],
                 found: stored.attributes[index])
@@ -142,7 +144,8 @@ extension NSManagedObject {
             attributes[index] = stored.attributes[index]
             extras?.transformed[index] = nil
         }
-        for index in toOnes.indices where stored.toOnes[index] !== former.toOnes[index] {
+        for index in toOnes.indices
+        where isUnknown || stored.toOnes[index] !== former.toOnes[index] {
             if toOnes[index] !== former.toOnes[index] { restoreEnd(index, as: former) }
             toOnes[index] = stored.toOnes[index]
         }

@@ -29,6 +29,10 @@ struct ObjectState: OptionSet {
     /// Counts as deleted since its row was gone, not by the program; says nothing of what is not.
     static let foundGone = ObjectState(rawValue: 262144)
 
+    /// New once more, by an undo of its saved deletion: somebody else may have it back by now, too.
+    /// Says nothing of what is not new.
+    static let returned = ObjectState(rawValue: 4_194_304)
+
     /// A getter of its class is computing a transient attribute.
     static let computing = ObjectState(rawValue: 2_097_152)
 
@@ -60,6 +64,10 @@ struct ObjectState: OptionSet {
 
 /// The values an object was read or saved with.
 struct ObjectSnapshot {
+    /// Stands where nobody knows what an object's values come from: no row has it, and all that
+    /// differs from the row was changed there, too.
+    static let unknownVersion: Int64 = 0
+
     var version: Int64
     var attributes: [AttributeValue]
     var toOnes: [NSManagedObjectID?]

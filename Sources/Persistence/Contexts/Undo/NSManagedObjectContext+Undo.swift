@@ -60,6 +60,7 @@ extension NSManagedObjectContext {
         } else {
             guard object.shelf == nil else { return }
             object.becomeNew()
+            object.state.insert(.returned)
             registry.register(object)
             settings.retained?.append(object)
         }
@@ -87,6 +88,7 @@ extension NSManagedObjectContext {
     /// Takes an insertion back. Others lose their links to the object; nothing is deleted with it.
     private func withdraw(_ object: NSManagedObject) {
         guard !object.isDeleted else { return }
+        meetOwnRow(of: object)
         object.fire()
         let layout = object.shape.layout
         for (slot, relationship) in layout.toOnes.enumerated() {

@@ -59,7 +59,7 @@ struct HeldLaws {
         return world.editor.memory.dead.sorted().compactMap { name in
             guard image.objects[name] != nil,
                 !world.lostTime.heldImages.contains(where: { $0.objects[name] != nil }),
-                world.isKnownDead(name)
+                !world.network.revivals.contains(name), world.isKnownDead(name)
             else { return nil }
             return
                 "The object \(name.suffix(6)), which no device held when faults ended, came back."

@@ -158,11 +158,6 @@ let faultFiles = Target.target(
     name: "FaultFiles", dependencies: ["CSQLite"], path: "Tests/Support/FaultFiles",
     swiftSettings: house)
 
-/// Files as apps write them: no settings of ours, and the plugin that apps use.
-let sourceTests = Target.testTarget(
-    name: "SourceTests", dependencies: ["CoreData"], path: "Tests/SourceTests",
-    exclude: ["README.md"], plugins: [.plugin(name: "CoreDataModels")])
-
 /// Keys that sign what a service is to verify.
 let keyTesting = Target.target(
     name: "KeyTesting", dependencies: ["COpenSSL"], path: "Tests/Support/KeyTesting",
@@ -173,7 +168,6 @@ let testTargets: [Target] = [
     childProcesses,
     keyTesting,
     faultFiles,
-    sourceTests,
     tests("SQLiteDriverTests", uses: ["SQLiteDriver", "Platform"]),
     tests("PersistenceTests", uses: stores + ["Persistence", "CoreData", "CSQLite", "FaultFiles"]),
     tests("StoresTests", uses: values + ["Stores"]),

@@ -17,5 +17,11 @@ let package = Package(
         .testTarget(
             name: "NotesTests",
             dependencies: ["NotesModel", .product(name: "CoreData", package: "Diptych")]),
+        // Files of many apps, as they are.
+        .testTarget(
+            name: "SourceTests",
+            dependencies: [.product(name: "CoreData", package: "Diptych")],
+            exclude: ["README.md"],
+            plugins: [.plugin(name: "CoreDataModels", package: "Diptych")]),
     ]
 )

@@ -224,7 +224,7 @@ extension NSManagedObjectContext {
     private func adoptInserted(_ child: NSManagedObject) -> NSManagedObject {
         let own = type(of: child).init(entity: child.entity, insertInto: nil)
         own.madeID = child.objectID
-        own.state = child.state.intersection([.inserted, .returned])
+        own.state = child.state.contains(.returned) ? [.inserted, .returned] : .inserted
         own.attributes = child.attributes
         own.toOnes = child.toOnes
         own.extras?.transients = [:]

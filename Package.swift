@@ -39,7 +39,10 @@ func tests(_ name: String, uses: [String], resources: [Resource] = []) -> Target
     .testTarget(
         name: name, dependencies: uses.map { .byName(name: $0) }, path: "Tests/\(name)",
         resources: resources,
-        swiftSettings: house + [.unsafeFlags(["-Onone"], .when(configuration: .release))])
+        swiftSettings: house + [
+            .unsafeFlags(
+                ["-Onone", "-no-emit-module-separately-wmo"], .when(configuration: .release))
+        ])
 }
 
 let values = ["Platform", "ObjectModel", "Predicates"]

@@ -28,9 +28,13 @@ import Testing
 
         func names() throws -> [String] {
             context.processPendingChanges()
-            let request = NSFetchRequest<NSManagedObject>(entityName: "Person")
-            return try context.fetch(request).map { $0.value(forKey: "name") as? String ?? "" }
+            return try ReturnedObjectTests.names(in: context)
         }
+    }
+
+    private static func names(in context: NSManagedObjectContext) throws -> [String] {
+        let request = NSFetchRequest<NSManagedObject>(entityName: "Person")
+        return try context.fetch(request).map { $0.value(forKey: "name") as? String ?? "" }
     }
 
     // MARK: A parent and its child
@@ -45,6 +49,7 @@ import Testing
             let context = NSManagedObjectContext(.privateQueue)
             context.parent = bench.context
             let ada = try bench.make("Person", "Ada", in: context)
+            ada.setValue("countess", forKey: "nick")
             try context.save()
             try bench.context.save()
             child = Place(context, ada)
@@ -59,11 +64,7 @@ import Testing
             #expect(!child.context.hasChanges && !parent.hasChanges)
         }
 
-        func stored() throws -> [String] {
-            let fresh = bench.newContext()
-            let request = NSFetchRequest<NSManagedObject>(entityName: "Person")
-            return try fresh.fetch(request).map { $0.value(forKey: "name") as? String ?? "" }
-        }
+        func stored() throws -> [String] { try ReturnedObjectTests.names(in: bench.newContext()) }
     }
 
     @Test(arguments: [StoreKind.memory, .sqlite])
@@ -113,6 +114,9 @@ import Testing
         #expect(family.parent.updatedObjects.count == 1)
         try family.save()
         #expect(try family.stored() == ["Augusta"])
+        let nicks = NSFetchRequest<NSManagedObject>(entityName: "Person")
+        nicks.predicate = NSPredicate(format: "nick != nil")
+        #expect(try family.bench.newContext().count(for: nicks) == 0)
     }
 
     // MARK: Two contexts over a store
@@ -142,12 +146,7 @@ import Testing
             try bench.context.save()
         }
 
-        func stored() throws -> [String] {
-            let request = NSFetchRequest<NSManagedObject>(entityName: "Person")
-            return try bench.newContext().fetch(request).map {
-                $0.value(forKey: "name") as? String ?? ""
-            }
-        }
+        func stored() throws -> [String] { try ReturnedObjectTests.names(in: bench.newContext()) }
     }
 
     @Test(arguments: [StoreKind.memory, .sqlite])

@@ -87,7 +87,8 @@ extension NSManagedObject {
 
     /// An enumeration kept as its raw value. For one that is none of its cases, as another version
     /// of the app may write, it is the case of the model's default, or the first that there is;
-    /// what is stored stays. Declare it optional to be told.
+    /// what is stored stays. Declare it optional to be told. Traps where there is neither: an
+    /// enumeration of texts needs a default in the model, or to be `CaseIterable`.
     public final func managedValue<Value: RawRepresentable>(forKey key: String) -> Value {
         if let record = AccessRecord.current, let found: Value = probedCase(key, record) {
             return found

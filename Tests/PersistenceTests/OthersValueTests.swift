@@ -45,4 +45,19 @@ import Testing
         #expect(!person.hasChanges)
         withExtendedLifetime(bench) {}
     }
+
+    /// Nothing can stand for a case of texts that tells none of its cases.
+    @Test func aCaseThatNothingStandsForSaysWhatToDo() async throws {
+        let result = await #expect(
+            processExitsWith: .failure, observing: [\.standardErrorContent]
+        ) {
+            enum Silent: String { case open }
+            let bench = try Bench(.memory)
+            let person = try bench.person("Ada")
+            person.setValue("paused", forKey: "nick")
+            _ = person.managedValue(forKey: "nick") as Silent
+        }
+        let said = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
+        #expect(said.contains("Let it be CaseIterable"))
+    }
 }

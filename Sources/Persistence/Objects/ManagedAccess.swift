@@ -95,7 +95,7 @@ extension NSManagedObject {
         }
         let raw: Value.RawValue = managedValue(forKey: key)
         guard let value = Value(rawValue: raw) ?? initialCase(key) else {
-            ProgrammingMistake.mistypedProperty(
+            ProgrammingMistake.unknownCase(
                 key, of: entity.name, found: raw, declared: Value.self)
         }
         return value

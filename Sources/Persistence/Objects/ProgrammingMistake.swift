@@ -88,6 +88,15 @@ enum ProgrammingMistake {
                 + "Make the declaration fit the model.")
     }
 
+    static func unknownCase(
+        _ key: String, of entity: String?, found: Any, declared: Any.Type
+    ) -> Never {
+        fatalError(
+            "\"\(key)\" of \"\(entity ?? "")\" holds a \(type(of: found)) that is no case of "
+                + "\(declared), and none stands for it. Let it be CaseIterable, make the property "
+                + "optional, or give the attribute a default in the model.")
+    }
+
     static func mistypedResult(_ found: Any, wanted: Any.Type) -> Never {
         fatalError(
             "A fetch found \(type(of: found)), and \(wanted) was asked for; name the class in the "

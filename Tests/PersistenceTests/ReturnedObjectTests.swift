@@ -34,7 +34,9 @@ import Testing
 
     private static func names(in context: NSManagedObjectContext) throws -> [String] {
         let request = NSFetchRequest<NSManagedObject>(entityName: "Person")
-        return try context.fetch(request).map { $0.value(forKey: "name") as? String ?? "" }
+        let found = try context.fetch(request)
+        #expect(!found.contains { $0.isDeleted })
+        return found.map { $0.value(forKey: "name") as? String ?? "" }
     }
 
     // MARK: A parent and its child

@@ -171,6 +171,7 @@ let testTargets: [Target] = [
     childProcesses,
     keyTesting,
     faultFiles,
+    tests("PlatformTests", uses: ["Platform"]),
     tests("SQLiteDriverTests", uses: ["SQLiteDriver", "Platform"]),
     tests("PersistenceTests", uses: stores + ["Persistence", "CoreData", "CSQLite", "FaultFiles"]),
     tests("StoresTests", uses: values + ["Stores"]),

@@ -5,16 +5,16 @@ public final class Ticker: @unchecked Sendable {
     // @unchecked: the timer is set up before anybody else sees it, and cancelled once, at the end.
     private let timer: any DispatchSourceTimer
     private let queue = DispatchQueue(label: "ticker")
-    private let body: Lock<(@Sendable () -> Void)?>
+    private let body: Handler<Void, Never>
 
     /// Begins to call `body`, first after `seconds`. Calls never overlap; one that takes longer
     /// than `seconds` swallows those that fell due meanwhile.
     public init(everySeconds seconds: Double, _ body: @escaping @Sendable () -> Void) {
-        self.body = Lock(body)
+        self.body = Handler(body)
         timer = DispatchSource.makeTimerSource(queue: queue)
         timer.schedule(deadline: .now() + seconds, repeating: seconds)
         // Dispatch lets go of a handler some time after it was cancelled; `body` goes at once.
-        timer.setEventHandler { [held = self.body] in held.withLock { $0 }?() }
+        timer.setEventHandler { [held = self.body] in held() }
         timer.resume()
     }
 
@@ -29,10 +29,6 @@ public final class Ticker: @unchecked Sendable {
 
     private func end() {
         timer.cancel()
-        // What it holds goes outside of the lock.
-        _ = body.withLock { body in
-            defer { body = nil }
-            return body
-        }
+        body.set(nil)
     }
 }

@@ -2,7 +2,7 @@
 extension Rule {
     static let words = [
         vagueTypes, vagueFiles, unfinished, traps, forcedTries, forcedCasts, documentedTrap,
-        uncheckedSendable,
+        uncheckedSendable, lockedClosures,
     ]
 
     private static let vague = "(Util|Utils|Utility|Utilities|Helper|Helpers|Manager|Managers)"
@@ -43,6 +43,11 @@ extension Rule {
     static let traps = forbidding(
         "Nothing ends the program; throw an error that says what to do.",
         #"\b(preconditionFailure|assertionFailure)\("#
+    ) { $0.isSwift && $0.area != "Tests" }
+
+    static let lockedClosures = forbidding(
+        "No Lock keeps a closure by itself: each look would make it one call deeper; use Handler.",
+        #"\bLock<[^<>\[]*->"#
     ) { $0.isSwift && $0.area != "Tests" }
 
     static let forcedTries = forbidding(

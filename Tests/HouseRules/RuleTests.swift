@@ -64,6 +64,7 @@ private let broken: [Sample] = [
     Sample("let x = y as! Int", .forcedCasts),
     Sample("fatalError(\"no\")", .documentedTrap),
     Sample("preconditionFailure()", .traps),
+    Sample("let call = Lock<(@Sendable () -> Void)?>(nil)", .lockedClosures),
     Sample("let now = Date()", .clock),
     Sample("let now = Date.now", .clock),
     Sample("let text = \"\\(Date())\"", .clock),
@@ -104,6 +105,7 @@ private let kept: [Text] = [
     "/* try! /* Date() */ UUID() */", "let when = Date(timeIntervalSince1970: 0)",
     "group.addTask { f() }",
     "// @unchecked: a lock protects it\nstruct A: @unchecked Sendable {}",
+    "func f(_ place: Lock<Place>) -> Int", "let all = Lock<[() -> Void]>([])",
     "internal import RecordWire", "internal import Foundation", "let x = y as? Int",
     "protocol P {\n    func f()\n    var x: Int { get }\n}\n"
         + String(repeating: "\n", count: 80),

@@ -30,13 +30,13 @@ final class ConnectionAcceptor: @unchecked Sendable {
         source = DispatchSource.makeReadSource(fileDescriptor: socket.descriptor, queue: queue)
         source.setEventHandler { [weak self] in self?.acceptThoseThatWait() }
         source.setCancelHandler { [ended] in ended.signal() }
-        daemon.whenOpened.withLock { $0 = { [weak self] in self?.goOn() } }
+        daemon.whenOpened.set { [weak self] in self?.goOn() }
         source.resume()
     }
 
     /// Ends: when it returns, none is given to the library any more. Once only.
     func stop() {
-        daemon.whenOpened.withLock { $0 = nil }
+        daemon.whenOpened.set(nil)
         queue.sync {
             resume()
             source.cancel()

@@ -16,7 +16,7 @@ final class HTTPDaemon: Sendable {
     private let held: HeldRequests
     let tls = TLSSlot()
     /// Called when a newcomer is opened.
-    let whenOpened = Lock<(@Sendable () -> Void)?>(nil)
+    let whenOpened = Handler<Void, Never>()
 
     init(
         configuration: HTTPConfiguration, platform: Environment, log: AccessLog?,
@@ -85,7 +85,7 @@ final class HTTPDaemon: Sendable {
         connections.opened(
             UInt(bitPattern: connection), diptych_mhd_socket(connection),
             ClientAddress(diptych_mhd_address(connection)))
-        whenOpened.withLock { $0 }?()
+        whenOpened()
     }
 
     func closed(_ connection: OpaquePointer) {

@@ -21,7 +21,7 @@ final class ChangeBell: @unchecked Sendable {
     private let channel: String
     private let sender: String
     private let waiting = Lock(CommitNotices())
-    private let heard = Lock<(@Sendable (CommitNotice) -> Void)?>(nil)
+    private let heard = Handler<CommitNotice, Never>()
 
     /// What NOTIFY carries is less than 8,000 bytes.
     private static let textBytesMax = 7_000
@@ -40,7 +40,7 @@ final class ChangeBell: @unchecked Sendable {
 
     /// Calls `heard` from now on with what another service has done.
     func listen(_ heard: @escaping @Sendable (CommitNotice) -> Void) {
-        self.heard.withLock { $0 = heard }
+        self.heard.set(heard)
         queue.async { [weak self] in _ = self?.connected(isFirst: true) }
     }
 
@@ -141,13 +141,13 @@ final class ChangeBell: @unchecked Sendable {
             } catch {
                 hangUp()
                 // Who waits is to ask, and hears that the server is away.
-                if connected() == nil { heard.withLock { $0 }?(.anything) }
+                if connected() == nil { heard(.anything) }
             }
         }
         source.resume()
         self.source = source
         connection = made
-        if !isFirst { heard.withLock { $0 }?(.anything) }
+        if !isFirst { heard(.anything) }
         return made
     }
 
@@ -161,8 +161,7 @@ final class ChangeBell: @unchecked Sendable {
         for notice in try connection.notices() where notice.channel == channel {
             let words = notice.text.split(separator: " ").map(String.init)
             guard let from = words.first, from != sender else { continue }
-            let heard = heard.withLock { $0 }
-            for word in words.dropFirst() { heard?(CommitWord.notice(word)) }
+            for word in words.dropFirst() { heard(CommitWord.notice(word)) }
         }
     }
 }

@@ -17,7 +17,7 @@ final class PostgresPool: @unchecked Sendable {
     private let address: PostgresAddress
     private let settings: String
     /// Called with each new session before anybody has it.
-    private let opened: Lock<(@Sendable (PostgresConnection) throws -> Void)?> = Lock(nil)
+    private let opened = Handler<PostgresConnection, any Error>()
 
     init(_ database: PostgresDatabase, lockWaitMilliseconds: Int) {
         room = DispatchSemaphore(value: max(1, database.sessionsMax))
@@ -39,7 +39,7 @@ final class PostgresPool: @unchecked Sendable {
     }
 
     func whenOpened(_ body: @escaping @Sendable (PostgresConnection) throws -> Void) {
-        opened.withLock { $0 = body }
+        opened.set(body)
     }
 
     /// Runs `body` with a session of its own. Waits while all are taken.
@@ -71,7 +71,7 @@ final class PostgresPool: @unchecked Sendable {
 
     private func open() throws -> PostgresConnection {
         let connection = try connect(settings: settings)
-        try opened.withLock { $0 }?(connection)
+        try opened(connection)
         return connection
     }
 

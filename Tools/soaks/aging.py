@@ -1,0 +1,184 @@
+#!/usr/bin/env python3
+"""A service and a device that watches it, made to do within minutes what they do in months.
+
+usage: aging.py DIPTYCH COUNT
+
+Each kind of thing is done again and again, in ten tenths: connections that ask nothing, requests
+that write one record over and over, requests of strangers, couriers whose listeners go away, and
+changes that the watching device fetches, a round each. Prints what one costs in processor time in
+the first tenths and in the last ones, and how the memory grew from the first tenth to the last. What
+costs MOST times as much at the end, or leaves more than BYTES_EACH behind, is a failure: it would
+end the process some day.
+"""
+
+import contextlib, http.client, json, os, socket, subprocess, sys, tempfile, time
+
+MOST = 1.6
+BYTES_EACH = 48
+SPARE_BYTES = 8 << 20
+CONTAINER = "iCloud.local.diptych"
+PATH = f"/database/1/{CONTAINER}/development/private/"
+ZONE = {"zoneName": "com.apple.coredata.cloudkit.zone"}
+TICKS = os.sysconf("SC_CLK_TCK")
+MODEL = os.path.join(os.path.dirname(__file__), "..", "demo-model", "Library.xcdatamodel")
+
+
+class Process:
+    def __init__(self, words, log):
+        self.log = open(log, "w")
+        self.process = subprocess.Popen(words, stdout=self.log, stderr=self.log)
+
+    def seconds(self):
+        with open(f"/proc/{self.process.pid}/stat") as file:
+            words = file.read().rsplit(")", 1)[1].split()
+        return (int(words[11]) + int(words[12])) / TICKS
+
+    def bytes(self):
+        with open(f"/proc/{self.process.pid}/status") as file:
+            return next(int(line.split()[1]) for line in file if line.startswith("RssAnon")) << 10
+
+    def check(self, name):
+        if self.process.poll() is not None:
+            sys.exit(f"{name}: the process ended with status {self.process.returncode}")
+
+    def end(self):
+        if self.process.poll() is None:
+            self.process.terminate()
+            self.process.wait()
+
+
+class Trial:
+    def __init__(self, program, folder):
+        self.program, self.folder = program, folder
+        self.data = os.path.join(folder, "data")
+        ready = os.path.join(folder, "ready.json")
+        self.service = Process(
+            [program, "serve", "--data", self.data, "--listen", "127.0.0.1:0", "--tls", "off",
+             "--rate", "1000000000", "--ready-file", ready, "--quiet"],
+            os.path.join(folder, "service.log"))
+        for _ in range(600):
+            if os.path.exists(ready) and os.path.getsize(ready):
+                break
+            self.service.check("starting")
+            time.sleep(0.05)
+        with open(ready) as file:
+            self.port = json.load(file)["port"]
+        self.tokens = os.path.join(self.data, CONTAINER + ".tokens")
+        with open(self.tokens) as file:
+            words = dict(line.strip().split(": ", 1) for line in file
+                         if line.startswith(("api: ", "user: ")))
+        self.headers = {"X-Diptych-API-Token": words["api"], "X-Diptych-User-Token": words["user"]}
+        self.connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)
+        self.device = None
+        # Bytes of the device's output that were read, and the rounds in them.
+        self.read = self.done = 0
+        self.failures = []
+
+    # ------------------------------------------------------------ what is done
+
+    def connect(self, _):
+        socket.create_connection(("127.0.0.1", self.port), timeout=60).close()
+
+    def ask(self, operation, body, headers=None, status=200):
+        self.connection.request(
+            "POST", PATH + operation, json.dumps(body), self.headers if headers is None else headers)
+        answer = self.connection.getresponse()
+        text = answer.read()
+        if answer.status != status:
+            sys.exit(f"{operation}: {answer.status} {text[:300]}")
+        return json.loads(text)
+
+    def write(self, number):
+        record = {"recordName": "one", "recordType": "CD_Tag", "fields": {
+            "CD_entityName": {"value": "Tag"}, "CD_name": {"value": f"name {number}"}}}
+        self.ask("records/modify", {
+            "zoneID": ZONE, "operations": [{"operationType": "forceUpdate", "record": record}]})
+
+    def knock(self, number):
+        self.ask("records/modify", {}, {"X-Diptych-API-Token": f"wrong {number}"}, status=401)
+
+    def poll(self, _):
+        token = self.ask("tokens/create", {"apnsEnvironment": "development"})["apnsToken"]
+        with contextlib.closing(socket.create_connection(("127.0.0.1", self.port))) as courier:
+            courier.sendall(f"GET /webcourier?token={token} HTTP/1.1\r\nHost: h\r\n\r\n".encode())
+
+    def change(self, number):
+        """Writes, and waits until the watching device has made a round."""
+        before = self.rounds()
+        self.write(number)
+        while self.rounds() == before:
+            self.device.check("watching")
+            time.sleep(0.002)
+
+    def rounds(self):
+        """The rounds of the device so far, by the lines that it prints."""
+        with open(self.device.log.name, "rb") as file:
+            file.seek(self.read)
+            text = file.read()
+        end = text.rfind(b"\n") + 1
+        self.read += end
+        self.done += text[:end].count(b'"done"')
+        return self.done
+
+    # ------------------------------------------------------------ what it costs
+
+    def age(self, name, process, count, deed):
+        seconds, held = [], []
+        for tenth in range(10):
+            before = process.seconds()
+            for number in range(count // 10):
+                deed(tenth * count + number)
+            process.check(name)
+            time.sleep(0.6)
+            seconds.append((process.seconds() - before) / (count // 10))
+            held.append(process.bytes())
+        # The first tenth makes what is kept; the least of three is what others disturbed least.
+        first, last = min(seconds[1:4]), min(seconds[7:10])
+        grown = held[9] - held[0]
+        print(f"  {name:<28}{count:>9,}{first * 1e6:>11,.0f}{last * 1e6:>11,.0f}"
+              f"{last / max(first, 1e-6):>8.2f}{grown / (count * 0.9):>10,.0f}"
+              f"{held[9] / (1 << 20):>9.1f} MB", flush=True)
+        if last > first * MOST and last - first > 20e-6:
+            self.failures.append(f"{name} cost {last / max(first, 1e-6):.1f} times as much at the end")
+        if grown > BYTES_EACH * count + SPARE_BYTES:
+            self.failures.append(f"{name} left {grown / (count * 0.9):,.0f} bytes each behind")
+
+    def watch(self):
+        store = os.path.join(self.folder, "device.sqlite")
+        subprocess.run([self.program, "create", store, "--model", MODEL, "--quiet"], check=True,
+                       stdout=subprocess.DEVNULL)
+        self.device = Process(
+            [self.program, "sync", store, "--model", MODEL, "--watch", "--json", "--service",
+             f"http://127.0.0.1:{self.port}", "--container", CONTAINER, "--token-file",
+             self.tokens], os.path.join(self.folder, "device.log"))
+
+    def end(self):
+        for process in (self.device, self.service):
+            if process:
+                process.end()
+
+
+def main():
+    program, count = sys.argv[1], int(sys.argv[2])
+    with tempfile.TemporaryDirectory(prefix="diptych-aging-") as folder:
+        trial = Trial(program, folder)
+        try:
+            print(f"  {'':<28}{'count':>9}{'us first':>11}{'us last':>11}{'ratio':>8}"
+                  f"{'bytes':>10}{'memory':>12}")
+            trial.age("connections", trial.service, count, trial.connect)
+            trial.ask("zones/modify", {"operations": [
+                {"operationType": "create", "zone": {"zoneID": ZONE}}]})
+            trial.age("writes of a record", trial.service, count, trial.write)
+            trial.age("strangers", trial.service, count, trial.knock)
+            trial.age("couriers", trial.service, count // 10, trial.poll)
+            trial.watch()
+            trial.change(0)
+            trial.age("rounds of a watching device", trial.device, count // 10, trial.change)
+        finally:
+            trial.end()
+    for failure in trial.failures:
+        print(failure)
+    sys.exit(1 if trial.failures else 0)
+
+
+main()

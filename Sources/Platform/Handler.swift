@@ -25,13 +25,13 @@ public final class Handler<Input, Failure: Error>: Sendable {
         }
     }
 
-    /// Calls the closure, if there is one, outside of the lock, and throws what it throws.
+    /// Calls the closure, if there is one, outside of the lock. Throws what `body` throws.
     public func callAsFunction(_ input: Input) throws(Failure) {
         try held.withLock { $0.body }?(input)
     }
 }
 
 extension Handler where Input == Void {
-    /// The same, for a closure that takes nothing.
+    /// The same for a closure that takes nothing. Throws what `body` throws.
     public func callAsFunction() throws(Failure) { try self(()) }
 }

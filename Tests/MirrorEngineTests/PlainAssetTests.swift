@@ -18,6 +18,15 @@ import Testing
         try Device(seed, service, assetsAbove: 100)
     }
 
+    /// Its notes have a second text.
+    private func widerDevice(_ seed: UInt64) throws -> Device {
+        let model = SampleModel.make()
+        model.entitiesByName["Note"]?.properties += [
+            SampleModel.attribute("subtitle", .stringAttributeType)
+        ]
+        return try Device(seed, service, model: model, assetsAbove: 100)
+    }
+
     private func text(_ word: String) -> AttributeValue {
         .text(String(repeating: "\(word) ", count: 100))
     }
@@ -135,6 +144,45 @@ import Testing
         a.clock.advance(seconds: 3_601)
         try settle([a, b])
         #expect(try a.mirrored.status()?.refusals.isEmpty == true && title(b) == text("new"))
+    }
+
+    /// One content of two records is uploaded anew once; the other of one of them is, too.
+    @Test func aContentThatTwoRecordsHaveHoldsUpNoOther() throws {
+        let (a, b) = (try widerDevice(1), try widerDevice(2))
+        try a.insert("Note", ["title": text("shared")])
+        try a.insert("Note", ["title": text("shared"), "subtitle": text("own")])
+        a.intercept = { request in
+            guard case .modifyRecords = request else { return nil }
+            throw MirrorError(.stopped, "killed")
+        }
+        _ = try a.sync()
+        #expect(a.uploads.filter { $0.hasPrefix("CD_subtitle") }.count == 1)
+        // The service has lost all: it takes no record, then none with the second.
+        var answers = 0
+        a.intercept = { [service] request in
+            guard case .modifyRecords(let modify) = request, answers < 2 else { return nil }
+            answers += 1
+            var taken = modify
+            taken.operations = modify.operations.filter {
+                answers > 1 && $0.record.fields["CD_subtitle_ckAsset"] == nil
+            }
+            var reply = RecordsReply(results: [])
+            if !taken.operations.isEmpty,
+                case .records(let own) = try service.handle(.modifyRecords(taken), from: "a")
+            {
+                reply = own
+            }
+            reply.results += modify.operations.dropFirst(taken.operations.count).map {
+                .failure(
+                    RecordError(
+                        .badRequest, "invalid receipt", recordName: $0.record.recordName))
+            }
+            return .records(reply)
+        }
+        try settle([a, b])
+        #expect(answers == 2 && a.uploads.filter { $0.hasPrefix("CD_subtitle") }.count == 2)
+        #expect(try a.mirrored.status()?.refusals.isEmpty == true)
+        #expect(try b.rows("Note").count == 2)
     }
 
     @Test func aServiceThatTakesNoAssetsHoldsUpLargeValuesAlone() throws {

@@ -392,6 +392,35 @@ import Testing
         #expect(try title(a) == .null && title(b) == .null)
     }
 
+    /// The edit waits for the key in the row; once it is cleared, the row looks like one that
+    /// nobody edited.
+    @Test func anEditThatWaitsForItsKeyIsLoggedOnceItIsCleared() throws {
+        let fileB = folder.appendingPathComponent("b.sqlite")
+        let rotated = try SealingKeys(keys.keys + [Self.key(2)])
+        let a: Device
+        do {
+            let first = try device(1, keys, file: folder.appendingPathComponent("a.sqlite"))
+            try first.insert("Note", ["title": .text("old")])
+            let b = try device(2, keys, file: fileB)
+            try settle([first, b])
+            a = try device(3, rotated, file: folder.appendingPathComponent("a.sqlite"))
+            try editUnseen(a, b)
+            try b.set(b.only("Note"), "title", .null)
+            try settle([b, a])
+            let lines = try b.mirrored.conflicts()
+            #expect(lines.map(\.rule) == ["key"] && lines.map(\.winner) == ["remote"])
+            try settle([b, a])
+            #expect(try b.mirrored.conflicts().count == 1)
+        }
+        let b = try device(4, rotated, file: fileB)
+        try settle([b, a])
+        #expect(try title(a) == .text("new") && title(b) == .text("new"))
+        let line = try #require(try b.mirrored.conflicts().first)
+        try b.mirrored.resolve(conflict: line.id, taking: .local)
+        try settle([b, a])
+        #expect(try title(a) == .null && title(b) == .null)
+    }
+
     /// What a deletion lost was logged as it was sealed.
     @Test func theLogShowsAValueOnceItsKeyIsHere() throws {
         let fileB = folder.appendingPathComponent("b.sqlite")

@@ -159,6 +159,7 @@ struct HistoryAnalysis {
         if net.isDeleted { return try noteDeletion(of: row) }
         if !isQueued { try mirror.ledger.enqueueUpload(row, transaction: net.transaction) }
         try mirror.noteUserEdit(of: row, net.edited)
+        try mirror.logUnseenClearings(of: row, net.edited)
         if net.needsPairs { try mirror.comparePairs(of: row) }
         if net.isBack { try compareOwners(of: row) }
     }

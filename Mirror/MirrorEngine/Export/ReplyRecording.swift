@@ -234,10 +234,7 @@ struct ReplyRecording {
     ) throws {
         let record = item.operation.record
         guard try mirror.ledger.areLatestUploads(of: record) else { return }
-        if try mirror.ledger.mayUploadAgain(record) {
-            return try mirror.ledger.forgetReceipts(of: record)
-        }
-        guard try isAsItWasSent(item) else { return }
+        guard try !mirror.ledger.uploadsAgain(record), try isAsItWasSent(item) else { return }
         outcome.refused += 1
         let reason =
             "The service refuses the object with new uploads of its large values too; it is sent "

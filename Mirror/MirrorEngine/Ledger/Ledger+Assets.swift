@@ -68,28 +68,28 @@ extension Ledger {
         return true
     }
 
-    /// Whether a record that a plain service refused is to be sent with new uploads: it has no code
-    /// for one that it forgot. Each content is uploaded anew once an hour at most, unless the
-    /// service took it meanwhile or has lost time since.
-    func mayUploadAgain(_ record: Record) throws -> Bool {
+    /// Whether a record that a plain service refused is to be sent with new uploads, whose former
+    /// receipts are forgotten then: it has no code for one that it forgot. Each content is uploaded
+    /// anew once an hour at most, unless the service took it meanwhile or has lost time since; one
+    /// that another record has, too, does not hold up the rest.
+    func uploadsAgain(_ record: Record) throws -> Bool {
         let now = platform.clock.now()
         let since = SQLiteValue(now.addingTimeInterval(-Self.freshSeconds))
-        var may = true
+        var isNews = false
         for case .asset(let asset)? in try named(record).fields.values {
             guard let checksum = asset.fileChecksum else { continue }
             let mark = Self.newUpload(of: checksum)
             let former = try connection.value(
                 "SELECT 1 FROM ADIPTYCHRECEIPT WHERE ZCHECKSUM = ? AND ZDATE > ? AND ZDATE <= ?",
                 [mark, since, SQLiteValue(now)])
-            if former != nil {
-                may = false
-            } else {
-                try connection.run(
-                    "INSERT OR REPLACE INTO ADIPTYCHRECEIPT (ZCHECKSUM, ZDATE) VALUES (?, ?)",
-                    [mark, SQLiteValue(now)])
-            }
+            guard former == nil else { continue }
+            isNews = true
+            try connection.run(
+                "INSERT OR REPLACE INTO ADIPTYCHRECEIPT (ZCHECKSUM, ZDATE) VALUES (?, ?)",
+                [mark, SQLiteValue(now)])
+            try forgetReceipt(of: checksum)
         }
-        return may
+        return isNews
     }
 
     /// The service took the contents of a record that was sent: where it loses them later, they
@@ -115,10 +115,12 @@ extension Ledger {
     /// The service does not know the assets of a record that was sent.
     package func forgetReceipts(of record: Record) throws {
         for case .asset(let asset)? in try named(record).fields.values {
-            guard let checksum = asset.fileChecksum else { continue }
-            try connection.run(
-                "DELETE FROM ADIPTYCHRECEIPT WHERE ZCHECKSUM = ?", [.text(checksum)])
+            if let checksum = asset.fileChecksum { try forgetReceipt(of: checksum) }
         }
+    }
+
+    private func forgetReceipt(of checksum: String) throws {
+        try connection.run("DELETE FROM ADIPTYCHRECEIPT WHERE ZCHECKSUM = ?", [.text(checksum)])
     }
 
     /// Names of records that wait for an asset, at most `limit`. Where more wait, chance says which

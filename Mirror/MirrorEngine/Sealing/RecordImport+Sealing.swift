@@ -20,22 +20,13 @@ extension RecordImport {
             if value.isNull {
                 guard let base else { continue }
                 result.conflicts.removeAll { $0.slot == property }
-                result.conflicts.append(Self.cleared(property, arrival.layout, base))
+                result.conflicts.append(
+                    .unseenClearing(of: property, arrival.layout, upon: base))
             } else {
                 result.merged.attributes[slot] = value
                 result.conflicts.removeAll { $0.slot == property }
             }
         }
-    }
-
-    private static func cleared(
-        _ property: PropertySlot, _ layout: EntityLayout, _ base: ObjectState
-    ) -> PropertyConflict {
-        var conflict = PropertyConflict(
-            slot: property, property: property.name(in: layout), rule: "key",
-            base: base.value(property), local: .attribute(.null), remote: .attribute(.null))
-        conflict.take(.remote)
-        return conflict
     }
 
     /// Logs what a record newly carries beside the values it has: the values of an object that was

@@ -136,13 +136,18 @@ final class SimulatedDevice {
         files.current = next
         guard self.isLater, !isLater else {
             self.isLater = isLater
-            try restart()
-            guard place.sharedZone != nil else { return }
-            _ = try mirrored.prepare(container: SimulatedService.container)
+            try beginAgain()
             return
         }
         self.isLater = false
         try update(byMapping: false)
+    }
+
+    /// Starts again over another file than before; a guest's is looked at at once.
+    func beginAgain() throws {
+        try restart()
+        guard place.sharedZone != nil else { return }
+        _ = try mirrored.prepare(container: SimulatedService.container)
     }
 
     private func nextFile() -> URL {

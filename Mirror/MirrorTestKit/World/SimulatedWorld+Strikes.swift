@@ -121,7 +121,7 @@ extension SimulatedWorld {
         {
             tell("\(device.name) is put back to \(copy.file.lastPathComponent)")
             statistics.count(.storeRestored)
-            try device.restart(over: copy.file, isLater: copy.isLater)
+            try restart(device, over: copy.file, isLater: copy.isLater)
             return true
         }
         guard randomness.chance(percent: faults.lostTime.storeCopyPercent),
@@ -132,8 +132,20 @@ extension SimulatedWorld {
         statistics.count(.storeCopied)
         // Whoever copies a store brings its key file.
         device.take(other.keyNumbers)
-        try device.restart(over: other.file, isLater: other.isLater)
+        try restart(device, over: other.file, isLater: other.isLater)
         return true
+    }
+
+    /// A kill may strike the first look at the other file, too.
+    private func restart(_ device: SimulatedDevice, over file: URL, isLater: Bool) throws {
+        do {
+            try device.restart(over: file, isLater: isLater)
+        } catch let crash as SimulatedCrash {
+            tell("\(device.name) killed at \(crash.point)")
+            statistics.count(.crashPoint)
+            disarmDevices()
+            try device.beginAgain()
+        }
     }
 
     private func backUp(_ device: SimulatedDevice) throws {

@@ -117,7 +117,7 @@ class Trial:
             text = file.read()
         end = text.rfind(b"\n") + 1
         self.read += end
-        self.done += text[:end].count(b'"done"')
+        self.done += text[:end].count(b'"event":"round"')
         return self.done
 
     # ------------------------------------------------------------ what it costs

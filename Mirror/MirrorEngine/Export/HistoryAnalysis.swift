@@ -157,9 +157,9 @@ struct HistoryAnalysis {
     private func note(_ row: RowID, _ net: NetChange, isQueued: Bool) throws {
         guard mirror.mapping.layout.entity(row.entity) != nil else { return }
         if net.isDeleted { return try noteDeletion(of: row) }
+        try mirror.logUnseenClearings(of: row, net.edited)
         if !isQueued { try mirror.ledger.enqueueUpload(row, transaction: net.transaction) }
         try mirror.noteUserEdit(of: row, net.edited)
-        try mirror.logUnseenClearings(of: row, net.edited)
         if net.needsPairs { try mirror.comparePairs(of: row) }
         if net.isBack { try compareOwners(of: row) }
     }

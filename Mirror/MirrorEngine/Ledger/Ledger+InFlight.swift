@@ -100,11 +100,14 @@ extension Ledger {
     }
 
     /// Whether a record's edit or deletion was refused because it is not the user's to write.
-    func isDenied(_ name: String) throws -> Bool {
+    func isDenied(_ name: String) throws -> Bool { try isRefused(name, .accessDenied) }
+
+    /// Whether a record's edit or deletion was refused with a code.
+    func isRefused(_ name: String, _ code: RecordError.Code) throws -> Bool {
         guard try mayHold(.refusals) else { return false }
         return try connection.rows(
             "SELECT 1 FROM ADIPTYCHREFUSAL WHERE ZRECORDNAME = ? AND ZCODE = ?",
-            [.text(name), .text(RecordError.Code.accessDenied.rawValue)]
+            [.text(name), .text(code.rawValue)]
         ).first != nil
     }
 

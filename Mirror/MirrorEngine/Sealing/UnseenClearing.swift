@@ -16,8 +16,9 @@ extension PropertyConflict {
 }
 
 extension MirrorTransaction {
-    /// Logs what an update among the history cleared that cannot be shown here: the row looks then
-    /// as if nobody had edited it, and the value that comes with the key takes its place.
+    /// Logs what an update among the history cleared of an object whose edit waits for a key: the
+    /// row looks as if nobody had edited it then, and the value that comes with the key takes its
+    /// place.
     func logUnseenClearings(of row: RowID, _ changed: Set<String>) throws {
         guard !changed.isEmpty, let sealed = mapping.sealedSlots[row.entity],
             let layout = mapping.layout.entity(row.entity)
@@ -27,7 +28,8 @@ extension MirrorTransaction {
             return changed.contains(String(name.prefix { $0 != "." }))
         }
         guard !edited.isEmpty, let entry = try ledger.entry(for: row), let base = entry.base,
-            !base.deleted, let held = try store.row(row)
+            try !base.deleted && ledger.isRefused(entry.recordName, .keyMissing),
+            let held = try store.row(row)
         else { return }
         let agreed = mapping.agreedState(of: base, entity: layout)
         for slot in edited

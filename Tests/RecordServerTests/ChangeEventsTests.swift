@@ -161,6 +161,23 @@ import Testing
         withExtendedLifetime(client) {}
     }
 
+    /// A page that is loaded anew again and again is one listener.
+    @Test func whoGoesAwayLeavesItsPlaceAtOnce() throws {
+        let stage = try Stage {
+            $0.http.held.perUserMax = 1
+            $0.http.held.heartbeatSeconds = 1_000_000
+            $0.http.held.secondsMax = 1_000_000
+        }
+        for _ in 0..<3 {
+            var answer = ""
+            for _ in 0..<3_000 where !answer.hasPrefix("HTTP/1.1 200") {
+                Thread.sleep(forTimeInterval: 0.02)
+                answer = try stage.open(until: "\n\n").1
+            }
+            #expect(answer.hasPrefix("HTTP/1.1 200"))
+        }
+    }
+
     @Test func onlyGETOpensOne() throws {
         let stage = try Stage()
         let client = try RawClient(port: stage.port)

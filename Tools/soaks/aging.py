@@ -1,17 +1,18 @@
 #!/usr/bin/env python3
 """A service and a device that watches it, made to do within minutes what they do in months.
 
-usage: aging.py DIPTYCH COUNT
+usage: aging.py DIPTYCH COUNT [KIND]
 
 Each kind of thing is done again and again, in ten tenths: connections that ask nothing, requests
-that write one record over and over, requests of strangers, couriers whose listeners go away, and
-changes that the watching device fetches, a round each. Prints what one costs in processor time in
+that write one record over and over, requests of strangers, queries, zones and subscriptions that
+come and go, uploads, streams and couriers whose listeners go away, and changes that the watching
+device fetches, a round each. Prints what one costs in processor time in
 the first tenths and in the last ones, and how the memory grew from the first tenth to the last. What
 costs MOST times as much at the end, or leaves more than BYTES_EACH behind, is a failure: it would
 end the process some day.
 """
 
-import contextlib, http.client, json, os, socket, subprocess, sys, tempfile, time
+import contextlib, http.client, json, os, socket, subprocess, sys, tempfile, time, urllib.parse
 
 MOST = 1.6
 BYTES_EACH = 48
@@ -102,6 +103,43 @@ class Trial:
         with contextlib.closing(socket.create_connection(("127.0.0.1", self.port))) as courier:
             courier.sendall(f"GET /webcourier?token={token} HTTP/1.1\r\nHost: h\r\n\r\n".encode())
 
+    def query(self, number):
+        self.ask("records/query", {"zoneID": ZONE, "query": {
+            "recordType": "CD_Tag", "filterBy": [{
+                "fieldName": "CD_name", "comparator": "EQUALS",
+                "fieldValue": {"value": f"name {number}"}}]}})
+
+    def zone(self, number):
+        for deed in ("create", "delete"):
+            self.ask("zones/modify", {"operations": [
+                {"operationType": deed, "zone": {"zoneID": {"zoneName": f"zone {number % 50}"}}}]})
+
+    def subscription(self, number):
+        for deed in ("create", "delete"):
+            self.ask("subscriptions/modify", {"operations": [{"operationType": deed, "subscription": {
+                "subscriptionID": f"s{number % 50}", "subscriptionType": "zone",
+                "zoneID": ZONE}}]})
+
+    def asset(self, number):
+        made = self.ask("assets/upload", {"zoneID": ZONE, "tokens": [
+            {"recordName": "a", "recordType": "CD_Cover", "fieldName": "CD_image_ckAsset"}]})
+        address = urllib.parse.urlsplit(made["tokens"][0]["url"])
+        self.connection.request(
+            "POST", f"{address.path}?{address.query}", f"content {number % 50}" * 20)
+        answer = self.connection.getresponse()
+        text = answer.read()
+        if answer.status != 200:
+            sys.exit(f"an upload: {answer.status} {text[:300]}")
+
+    def stream(self, _):
+        headers = "".join(f"{name}: {value}\r\n" for name, value in self.headers.items())
+        with contextlib.closing(socket.create_connection(("127.0.0.1", self.port))) as listener:
+            listener.sendall((f"GET {PATH}changes/stream?zoneName={ZONE['zoneName']} HTTP/1.1\r\n"
+                              f"Host: h\r\n{headers}\r\n").encode())
+            head = listener.recv(4_000)
+            if b" 200 " not in head:
+                sys.exit(f"a stream was refused: {head}")
+
     def change(self, number):
         """Writes, and waits until the watching device has made a round."""
         before = self.rounds()
@@ -159,21 +197,26 @@ class Trial:
 
 
 def main():
-    program, count = sys.argv[1], int(sys.argv[2])
+    program, count, kind = sys.argv[1], int(sys.argv[2]), "".join(sys.argv[3:4])
     with tempfile.TemporaryDirectory(prefix="diptych-aging-") as folder:
         trial = Trial(program, folder)
         try:
             print(f"  {'':<28}{'count':>9}{'us first':>11}{'us last':>11}{'ratio':>8}"
                   f"{'bytes':>10}{'memory':>12}")
-            trial.age("connections", trial.service, count, trial.connect)
             trial.ask("zones/modify", {"operations": [
                 {"operationType": "create", "zone": {"zoneID": ZONE}}]})
-            trial.age("writes of a record", trial.service, count, trial.write)
-            trial.age("strangers", trial.service, count, trial.knock)
-            trial.age("couriers", trial.service, count // 10, trial.poll)
-            trial.watch()
-            trial.change(0)
-            trial.age("rounds of a watching device", trial.device, count // 10, trial.change)
+            for name, share, deed in (
+                    ("connections", 1, trial.connect), ("writes of a record", 1, trial.write),
+                    ("strangers", 1, trial.knock), ("queries", 1, trial.query),
+                    ("zones", 10, trial.zone), ("subscriptions", 10, trial.subscription),
+                    ("assets", 10, trial.asset), ("streams", 10, trial.stream),
+                    ("couriers", 10, trial.poll)):
+                if name.startswith(kind):
+                    trial.age(name, trial.service, count // share, deed)
+            if "rounds".startswith(kind):
+                trial.watch()
+                trial.change(0)
+                trial.age("rounds of a watching device", trial.device, count // 10, trial.change)
         finally:
             trial.end()
     for failure in trial.failures:

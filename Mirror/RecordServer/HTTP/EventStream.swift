@@ -54,6 +54,9 @@ final class EventStream: @unchecked Sendable {
             }
             take(events.next(), wake)
             if offset < piece.count || isOver { continue }
+            // Who went away has no place among the listeners of its user any more.
+            isOver = HeldRequests.isClosedByPeer(diptych_mhd_socket(connection))
+            if isOver { continue }
             connections.enter(.held, id)
             if held.suspend(connection) { return 0 }
         }

@@ -209,7 +209,10 @@ final class HTTPDaemon: Sendable {
     ) -> MHD_Result {
         let id = UInt(bitPattern: connection)
         let user = incoming.hold.user ?? ""
-        guard held.begin(id, of: user, seconds: configuration.held.heartbeatSeconds),
+        guard
+            held.begin(
+                id, of: user, seconds: configuration.held.heartbeatSeconds,
+                descriptor: diptych_mhd_socket(connection)),
             let stream = try? EventStream(
                 events, on: connection, hold: incoming.hold, held: held, connections: connections,
                 clock: platform.clock)

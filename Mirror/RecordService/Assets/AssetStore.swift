@@ -13,12 +13,12 @@ final class AssetStore: Sendable {
     let bucket: AssetBucket?
     let limits: AssetLimits
     let dialect: ServiceDialect
-    let backend: any Backend
     private let accounts: ServiceAccounts
     private let secrets: any SecretSource
     private let platform: Environment
     private let secret = Lock<[UInt8]?>(nil)
     private let incoming = Lock(IncomingBytes())
+    private let counts = AssetByteCounts()
     /// Whether the other services on the database have another place.
     let isElsewhere = Lock(false)
 
@@ -42,11 +42,11 @@ final class AssetStore: Sendable {
         self.limits = limits
         self.accounts = accounts
         self.secrets = secrets
-        backend = accounts.backend
         platform = accounts.platform
     }
 
     var now: Int64 { platform.milliseconds }
+    var backend: any Backend { accounts.backend }
 
     // MARK: Addresses
 
@@ -151,10 +151,9 @@ final class AssetStore: Sendable {
                 size: file.size, expires: now + Int64(self.limits.receiptSeconds) * 1_000)
             try transaction.addAsset(checksum, size: file.size, at: now)
             try transaction.add(receipt)
-            let bytes = try transaction.assetBytes(ofOwner: grant.database.owner, at: now)
-            guard bytes + resting - inPart <= self.limits.bytesPerUserMax else {
-                throw self.quota(file.size)
-            }
+            let fits = try self.fits(
+                file.size, beside: resting - inPart, of: grant.database, transaction, at: now)
+            guard fits else { throw self.quota(file.size) }
             // Under the lock of the writer: who removes files holds it, too.
             if self.bucket == nil { try self.files.keep(file, as: checksum) }
             return receipt.asset
@@ -171,6 +170,25 @@ final class AssetStore: Sendable {
             }
         }
         return asset
+    }
+
+    /// Whether a user's assets, with one that comes in and what rests in parts `beside` them, take
+    /// no more than they may. They are counted where what is known of them could be too little:
+    /// where there is little room, other services on the database may have filled it meanwhile.
+    private func fits(
+        _ size: Int64, beside parts: Int64, of database: DatabaseKey,
+        _ transaction: any BackendTransaction, at now: Int64
+    ) throws -> Bool {
+        let max = limits.bytesPerUserMax
+        let isShared = backend.file(of: database.place) == nil
+        if let known = counts.add(size, of: database.owner, at: now),
+            known + parts <= (isShared ? max - max / 8 : max)
+        {
+            return true
+        }
+        let bytes = try transaction.assetBytes(ofOwner: database.owner, at: now)
+        counts.keep(bytes, of: database.owner, at: now)
+        return bytes + parts <= max
     }
 
     /// The content of an asset; nil where it is gone.

@@ -12,7 +12,7 @@ struct EditMemory {
     struct Write {
         let device: String
         let value: AttributeValue
-        /// What the device had there before; nil when it made the object.
+        /// What the device had there before; nil when it made the object, or may not have seen it.
         let previous: AttributeValue?
         let time: WriteTime
     }

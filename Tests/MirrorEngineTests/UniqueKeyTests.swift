@@ -41,6 +41,32 @@ import Testing
         }
     }
 
+    /// A deletion of the object that took a name in says nothing of that name, which whoever
+    /// deleted it may never have heard of, or have let take in the other.
+    @Test func aNameThatIsYetToBeDroppedOutlivesTheObjectThatTookItIn() throws {
+        try a.insert("Tag", ["label": .text("x")])
+        let first = try #require(try a.mirrored.recordName(of: a.only("Tag")))
+        try b.insert("Tag", ["label": .text("x")])
+        try b.sync()
+        let second = try #require(try b.mirrored.recordName(of: b.only("Tag")))
+        a.intercept = { request in
+            guard case .modifyRecords(let modify) = request,
+                modify.operations.contains(where: { $0.kind == .delete })
+            else { return nil }
+            throw MirrorError(.stopped, "killed")
+        }
+        _ = try a.sync()
+        a.intercept = nil
+        let stranger = Stranger(service, beside: a)
+        #expect(try stranger.record(second)?.deleted == false)
+        try stranger.delete(first, type: "CD_Tag")
+        try settle([a, b])
+        for device in [a, b] {
+            #expect(try labels(device) == [.text("x")])
+            #expect(try device.mirrored.recordName(of: device.only("Tag")) == second)
+        }
+    }
+
     /// One object gives its key up, another takes it: two objects, in whatever order they come.
     @Test(arguments: [true, false], 0..<4)
     func aKeyThatPassesToANewObjectMakesNoTwins(backwards: Bool, seed: UInt64) throws {

@@ -79,6 +79,8 @@ extension RecordImport {
                 let whole = try uncut(local, upon: agreed)
                 try bury(row, whole, named: entry.recordName, base: entry.base)
             }
+            // Whoever deleted it may have let it become one with another whose name it took here.
+            try mirror.ledger.leaveAliases(of: entry.key)
             try remove(entry)
             try mirror.ledger.noteDeleted(entry.recordName, tag: record.recordChangeTag)
             outcome.applied += 1

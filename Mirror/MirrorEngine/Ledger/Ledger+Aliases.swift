@@ -92,6 +92,13 @@ extension Ledger {
                 + "AND ZNEEDSCLOUDDELETE = 1", [.text(name)])
     }
 
+    /// The same for all names that the line `key` is still to have dropped.
+    func leaveAliases(of key: Int64) throws {
+        try connection.run(
+            "UPDATE ANSCKRECORDZONEMOVERECEIPT SET ZNEEDSCLOUDDELETE = 2 "
+                + "WHERE ZRECORDMETADATA = ? AND ZNEEDSCLOUDDELETE = 1", [.integer(key)])
+    }
+
     /// Whether the name was left so, and lives.
     func isLeft(_ name: String) throws -> Bool {
         try connection.rows(

@@ -12,8 +12,10 @@ struct EditMemory {
     struct Write {
         let device: String
         let value: AttributeValue
-        /// What the device had there before; nil when it made the object, or may not have seen it.
+        /// What the device had there before; nil when it made the object.
         let previous: AttributeValue?
+        /// The device may have shown nothing there where others saw a value.
+        var wasHidden = false
         let time: WriteTime
     }
 
@@ -102,7 +104,7 @@ struct EditMemory {
             first.previous == nil, Set(writes.map(\.value)).count == writes.count
         else { return nil }
         for (before, write) in zip(writes, writes.dropFirst()) {
-            guard write.previous == before.value else { return nil }
+            guard write.previous == before.value, !write.wasHidden else { return nil }
         }
         return writes
     }

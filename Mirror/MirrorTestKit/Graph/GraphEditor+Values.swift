@@ -61,12 +61,13 @@ extension GraphEditor {
         let property = entity.attributes[slot].name
         var update = RowUpdate(id: row.id, expectedVersion: row.version)
         update.attributes = [(slot, value)]
-        let previous = try former(slot, of: row, entity, value, on: device)
+        let wasHidden = try isHidden(slot, of: row, entity, on: device)
         let name = try save(update, on: device)
         memory.changed(
             name, versions.lastName(of: property),
             EditMemory.Write(
-                device: device.name, value: value, previous: previous, time: try time(on: device)))
+                device: device.name, value: value, previous: row.attributes[slot],
+                wasHidden: wasHidden, time: try time(on: device)))
         var changed = row
         changed.attributes[slot] = value
         for key in keys(of: row, entity) + keys(of: changed, entity)
@@ -75,18 +76,13 @@ extension GraphEditor {
         return "sets \(property) of \(name.suffix(6)) to \(value.summary)"
     }
 
-    /// What a device had there before `value`; nil where it may show none that others see, whose
-    /// writer it knows nothing of.
-    private func former(
-        _ slot: Int, of row: Row, _ entity: EntityLayout, _ value: AttributeValue,
-        on device: SimulatedDevice
-    ) throws -> AttributeValue? {
-        let former = row.attributes[slot]
-        guard former.isNull, !value.isNull,
-            entity.attributes[slot].attribute.allowsCloudEncryption,
-            try hidesSealed || device.waitsForUnlocking()
-        else { return former }
-        return nil
+    /// Whether a device may show nothing there where others see a value.
+    private func isHidden(
+        _ slot: Int, of row: Row, _ entity: EntityLayout, on device: SimulatedDevice
+    ) throws -> Bool {
+        try row.attributes[slot].isNull
+            && entity.attributes[slot].attribute.allowsCloudEncryption
+            && (hidesSealed || device.waitsForUnlocking())
     }
 
     /// Adds to one of an object's counters.

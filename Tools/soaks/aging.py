@@ -8,8 +8,8 @@ that write one record over and over, requests of strangers, queries, zones and s
 come and go, uploads, streams and couriers whose listeners go away, and changes that the watching
 device fetches, a round each. Prints what one costs in processor time in
 the first tenths and in the last ones, and how the memory grew from the first tenth to the last. What
-costs MOST times as much at the end, or leaves more than BYTES_EACH behind, is a failure: it would
-end the process some day.
+costs MOST times as much at the end, leaves more than BYTES_EACH behind, or keeps descriptors or
+threads, is a failure: it would end the process some day.
 """
 
 import contextlib, http.client, json, os, socket, subprocess, sys, tempfile, time, urllib.parse
@@ -17,6 +17,8 @@ import contextlib, http.client, json, os, socket, subprocess, sys, tempfile, tim
 MOST = 1.6
 BYTES_EACH = 48
 SPARE_BYTES = 8 << 20
+# Descriptors and threads that others may have taken meanwhile: those of streams that ended just now.
+HOLDINGS = 40
 CONTAINER = "iCloud.local.diptych"
 PATH = f"/database/1/{CONTAINER}/development/private/"
 ZONE = {"zoneName": "com.apple.coredata.cloudkit.zone"}
@@ -37,6 +39,10 @@ class Process:
     def bytes(self):
         with open(f"/proc/{self.process.pid}/status") as file:
             return next(int(line.split()[1]) for line in file if line.startswith("RssAnon")) << 10
+
+    def holdings(self):
+        """Descriptors and threads."""
+        return [len(os.listdir(f"/proc/{self.process.pid}/{kind}")) for kind in ("fd", "task")]
 
     def check(self, name):
         if self.process.poll() is not None:
@@ -167,7 +173,7 @@ class Trial:
     # ------------------------------------------------------------ what it costs
 
     def age(self, name, process, count, deed):
-        seconds, held = [], []
+        seconds, held, holdings = [], [], []
         for tenth in range(10):
             before = process.seconds()
             for number in range(count // 10):
@@ -176,12 +182,16 @@ class Trial:
             time.sleep(0.6)
             seconds.append((process.seconds() - before) / (count // 10))
             held.append(process.bytes())
+            holdings.append(process.holdings())
         # The first tenth makes what is kept; the least of three is what others disturbed least.
         first, last = min(seconds[1:4]), min(seconds[7:10])
         grown = held[9] - held[0]
         print(f"  {name:<28}{count:>9,}{first * 1e6:>11,.0f}{last * 1e6:>11,.0f}"
               f"{last / max(first, 1e-6):>8.2f}{grown / (count * 0.9):>10,.0f}"
               f"{held[9] / (1 << 20):>9.1f} MB", flush=True)
+        for kind, before, after in zip(("descriptors", "threads"), holdings[0], holdings[9]):
+            if after > before + HOLDINGS:
+                self.failures.append(f"{name} took {kind} from {before} to {after}")
         if last > first * MOST and last - first > 20e-6:
             self.failures.append(f"{name} cost {last / max(first, 1e-6):.1f} times as much at the end")
         if grown > BYTES_EACH * count + SPARE_BYTES:

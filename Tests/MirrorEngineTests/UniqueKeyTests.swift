@@ -56,7 +56,7 @@ import Testing
             throw MirrorError(.stopped, "killed")
         }
         _ = try a.sync()
-        a.intercept = nil
+        a.intercept = { _ in nil }
         let stranger = Stranger(service, beside: a)
         #expect(try stranger.record(second)?.deleted == false)
         try stranger.delete(first, type: "CD_Tag")

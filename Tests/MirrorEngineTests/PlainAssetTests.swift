@@ -157,31 +157,27 @@ import Testing
         }
         _ = try a.sync()
         #expect(a.uploads.filter { $0.hasPrefix("CD_subtitle") }.count == 1)
-        // The service has lost all: it takes no record, then none with the second.
-        var answers = 0
-        a.intercept = { [service] request in
-            guard case .modifyRecords(let modify) = request, answers < 2 else { return nil }
-            answers += 1
-            var taken = modify
-            taken.operations = modify.operations.filter {
-                answers > 1 && $0.record.fields["CD_subtitle_ckAsset"] == nil
-            }
-            var reply = RecordsReply(results: [])
-            if !taken.operations.isEmpty,
-                case .records(let own) = try service.handle(.modifyRecords(taken), from: "a")
-            {
-                reply = own
-            }
-            reply.results += modify.operations.dropFirst(taken.operations.count).map {
-                .failure(
-                    RecordError(
-                        .badRequest, "invalid receipt", recordName: $0.record.recordName))
-            }
-            return .records(reply)
+        // The service has lost all, and refuses both once more.
+        var refusals = 2
+        a.intercept = { request in
+            guard case .modifyRecords(let modify) = request, refusals > 0 else { return nil }
+            refusals -= 1
+            return .records(
+                RecordsReply(
+                    results: modify.operations.map {
+                        .failure(
+                            RecordError(
+                                .badRequest, "invalid receipt", recordName: $0.record.recordName))
+                    }))
         }
+        try a.sync()
+        #expect(refusals == 0)
+        #expect(a.uploads.filter { $0.hasPrefix("CD_subtitle") }.count == 2)
+        #expect(try a.mirrored.status()?.refusals.count == 1)
+        try b.sync()
+        #expect(try b.value(b.only("Note"), "subtitle") == text("own"))
+        a.clock.advance(seconds: 3_601)
         try settle([a, b])
-        #expect(answers == 2 && a.uploads.filter { $0.hasPrefix("CD_subtitle") }.count == 2)
-        #expect(try a.mirrored.status()?.refusals.isEmpty == true)
         #expect(try b.rows("Note").count == 2)
     }
 

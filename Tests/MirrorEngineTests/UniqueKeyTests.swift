@@ -45,7 +45,6 @@ import Testing
     /// deleted it may never have heard of, or have let take in the other.
     @Test func aNameThatIsYetToBeDroppedOutlivesTheObjectThatTookItIn() throws {
         try a.insert("Tag", ["label": .text("x")])
-        let first = try #require(try a.mirrored.recordName(of: a.only("Tag")))
         try b.insert("Tag", ["label": .text("x")])
         try b.sync()
         let second = try #require(try b.mirrored.recordName(of: b.only("Tag")))
@@ -57,8 +56,9 @@ import Testing
         }
         _ = try a.sync()
         a.intercept = { _ in nil }
+        let first = try #require(try a.mirrored.recordName(of: a.only("Tag")))
         let stranger = Stranger(service, beside: a)
-        #expect(try stranger.record(second)?.deleted == false)
+        #expect(try first < second && stranger.record(second)?.deleted == false)
         try stranger.delete(first, type: "CD_Tag")
         try settle([a, b])
         for device in [a, b] {

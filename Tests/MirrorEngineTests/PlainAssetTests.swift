@@ -103,42 +103,57 @@ import Testing
         #expect(try title(a) == text("same") && title(b) == text("same"))
     }
 
+    /// What is uploaded is kept, and no record sent.
+    private func dieBeforeSending(_ device: Device) throws {
+        device.intercept = { request in
+            guard case .modifyRecords = request else { return nil }
+            throw MirrorError(.stopped, "killed")
+        }
+        _ = try device.sync()
+    }
+
+    /// So many requests are refused whole; the next ones go to the service.
+    private final class Refusals {
+        var left: Int
+
+        init(_ count: Int, of device: Device) {
+            left = count
+            device.intercept = { [self] request in
+                guard case .modifyRecords(let modify) = request, left > 0 else { return nil }
+                left -= 1
+                return .records(
+                    RecordsReply(
+                        results: modify.operations.map {
+                            .failure(
+                                RecordError(
+                                    .badRequest, "invalid receipt",
+                                    recordName: $0.record.recordName))
+                        }))
+            }
+        }
+    }
+
     /// It says no more than that the request is bad.
     @Test func anUploadThatTheServiceForgotIsMadeAgain() throws {
         let a = try device(1)
         try a.insert("Note", ["title": text("old")])
-        a.intercept = { request in
-            guard case .modifyRecords = request else { return nil }
-            throw MirrorError(.stopped, "killed")
-        }
-        _ = try a.sync()
-        var refusals = 1
-        a.intercept = { request in
-            guard case .modifyRecords(let modify) = request, refusals > 0 else { return nil }
-            refusals -= 1
-            return .records(
-                RecordsReply(
-                    results: modify.operations.map {
-                        .failure(
-                            RecordError(
-                                .badRequest, "invalid receipt", recordName: $0.record.recordName))
-                    }))
-        }
+        try dieBeforeSending(a)
+        let refusals = Refusals(1, of: a)
         let b = try device(2)
         try settle([a, b])
         #expect(a.uploads.count == 2)
         #expect(try title(b) == text("old"))
         // What is refused again may be refused for another reason, and is not sent for ever.
-        refusals = 10
+        refusals.left = 10
         try a.set(a.only("Note"), "title", text("new"))
         try a.sync()
-        #expect(refusals == 8 && a.uploads.count == 4)
+        #expect(refusals.left == 8 && a.uploads.count == 4)
         let refused = try #require(try a.mirrored.status()).refusals
         #expect(refused.count == 1)
         #expect(refused.first?.reason.hasPrefix("ASSET_REFUSED: ") == true)
         #expect(refused.first?.reason.hasSuffix("in an hour. It says: invalid receipt") == true)
         // Nor is it given up: the service may have lost the uploads twice.
-        refusals = 0
+        refusals.left = 0
         try a.sync()
         #expect(try a.mirrored.status()?.refusals.count == 1)
         a.clock.advance(seconds: 3_601)
@@ -151,27 +166,12 @@ import Testing
         let (a, b) = (try widerDevice(1), try widerDevice(2))
         try a.insert("Note", ["title": text("shared")])
         try a.insert("Note", ["title": text("shared"), "subtitle": text("own")])
-        a.intercept = { request in
-            guard case .modifyRecords = request else { return nil }
-            throw MirrorError(.stopped, "killed")
-        }
-        _ = try a.sync()
+        try dieBeforeSending(a)
         #expect(a.uploads.filter { $0.hasPrefix("CD_subtitle") }.count == 1)
         // The service has lost all, and refuses both once more.
-        var refusals = 2
-        a.intercept = { request in
-            guard case .modifyRecords(let modify) = request, refusals > 0 else { return nil }
-            refusals -= 1
-            return .records(
-                RecordsReply(
-                    results: modify.operations.map {
-                        .failure(
-                            RecordError(
-                                .badRequest, "invalid receipt", recordName: $0.record.recordName))
-                    }))
-        }
+        let refusals = Refusals(2, of: a)
         try a.sync()
-        #expect(refusals == 0)
+        #expect(refusals.left == 0)
         #expect(a.uploads.filter { $0.hasPrefix("CD_subtitle") }.count == 2)
         #expect(try a.mirrored.status()?.refusals.count == 1)
         try b.sync()

@@ -364,17 +364,42 @@ import Testing
         #expect(try later.mirrored.conflicts().contains { $0.remote == .string("new") })
     }
 
+    /// Two devices with a note; `a` goes on with a key that `b` lacks.
+    private func pairUnderNewerKey() throws -> (a: Device, b: Device) {
+        let fileA = folder.appendingPathComponent("a.sqlite")
+        let first = try device(1, keys, file: fileA)
+        try first.insert("Note", ["title": .text("old")])
+        let b = try device(2, keys, file: folder.appendingPathComponent("b.sqlite"))
+        try settle([first, b])
+        return (try device(3, rotated, file: fileA), b)
+    }
+
+    private var rotated: SealingKeys {
+        get throws { try SealingKeys(keys.keys + [Self.key(2)]) }
+    }
+
+    /// The second of that pair once it has the key, too.
+    private func laterB() throws -> Device {
+        try device(4, rotated, file: folder.appendingPathComponent("b.sqlite"))
+    }
+
+    /// The clearing gave way to the newer value, and is put back from the log.
+    private func putBackClearing(_ a: Device) throws {
+        let b = try laterB()
+        try settle([b, a])
+        #expect(try title(a) == .text("new") && title(b) == .text("new"))
+        let line = try #require(try b.mirrored.conflicts().first)
+        try b.mirrored.resolve(conflict: line.id, taking: .local)
+        try settle([b, a])
+        #expect(try title(a) == .null && title(b) == .null)
+    }
+
     /// What was cleared looks like what cannot be read: it gives way, and is in the log.
     @Test func aClearingThatMeetsANewerKeyIsLoggedAndCanBePutBack() throws {
-        let fileB = folder.appendingPathComponent("b.sqlite")
-        let rotated = try SealingKeys(keys.keys + [Self.key(2)])
         let a: Device
         do {
-            let first = try device(1, keys, file: folder.appendingPathComponent("a.sqlite"))
-            try first.insert("Note", ["title": .text("old")])
-            let b = try device(2, keys, file: fileB)
-            try settle([first, b])
-            a = try device(3, rotated, file: folder.appendingPathComponent("a.sqlite"))
+            let b: Device
+            (a, b) = try pairUnderNewerKey()
             try a.set(a.only("Note"), "title", .text("new"))
             try settle([a])
             try b.set(b.only("Note"), "title", .null)
@@ -383,27 +408,16 @@ import Testing
             #expect(lines.map(\.rule) == ["key"] && lines.map(\.winner) == ["remote"])
             #expect(lines.first?.base == .string("old") && lines.first?.local == nil)
         }
-        let b = try device(4, rotated, file: fileB)
-        try settle([b, a])
-        #expect(try title(a) == .text("new") && title(b) == .text("new"))
-        let line = try #require(try b.mirrored.conflicts().first)
-        try b.mirrored.resolve(conflict: line.id, taking: .local)
-        try settle([b, a])
-        #expect(try title(a) == .null && title(b) == .null)
+        try putBackClearing(a)
     }
 
     /// The edit waits for the key in the row; once it is cleared, the row looks like one that
     /// nobody edited.
     @Test func anEditThatWaitsForItsKeyIsLoggedOnceItIsCleared() throws {
-        let fileB = folder.appendingPathComponent("b.sqlite")
-        let rotated = try SealingKeys(keys.keys + [Self.key(2)])
         let a: Device
         do {
-            let first = try device(1, keys, file: folder.appendingPathComponent("a.sqlite"))
-            try first.insert("Note", ["title": .text("old")])
-            let b = try device(2, keys, file: fileB)
-            try settle([first, b])
-            a = try device(3, rotated, file: folder.appendingPathComponent("a.sqlite"))
+            let b: Device
+            (a, b) = try pairUnderNewerKey()
             try editUnseen(a, b)
             try b.set(b.only("Note"), "title", .null)
             try settle([b, a])
@@ -412,32 +426,20 @@ import Testing
             try settle([b, a])
             #expect(try b.mirrored.conflicts().count == 1)
         }
-        let b = try device(4, rotated, file: fileB)
-        try settle([b, a])
-        #expect(try title(a) == .text("new") && title(b) == .text("new"))
-        let line = try #require(try b.mirrored.conflicts().first)
-        try b.mirrored.resolve(conflict: line.id, taking: .local)
-        try settle([b, a])
-        #expect(try title(a) == .null && title(b) == .null)
+        try putBackClearing(a)
     }
 
     /// What a deletion lost was logged as it was sealed.
     @Test func theLogShowsAValueOnceItsKeyIsHere() throws {
-        let fileB = folder.appendingPathComponent("b.sqlite")
-        let rotated = try SealingKeys(keys.keys + [Self.key(2)])
         do {
-            let first = try device(1, keys, file: folder.appendingPathComponent("a.sqlite"))
-            try first.insert("Note", ["title": .text("old")])
-            let b = try device(2, keys, file: fileB)
-            try settle([first, b])
-            let a = try device(3, rotated, file: folder.appendingPathComponent("a.sqlite"))
+            let (a, b) = try pairUnderNewerKey()
             try b.delete(b.only("Note"))
             try a.set(a.only("Note"), "title", .text("new"))
             try settle([a, b])
             let logged = try b.mirrored.conflicts().compactMap(\.remote)
             guard case .bytes? = logged.first else { throw Missing(name: "title") }
         }
-        let b = try device(4, rotated, file: fileB)
+        let b = try laterB()
         #expect(try b.mirrored.conflicts().compactMap(\.remote) == [.string("new")])
     }
 

@@ -257,7 +257,7 @@ import Testing
         let context = desk.container.newBackgroundContext()
         try context.performAndWait {
             context.delete(try context.existingObject(with: id))
-            try context.save()
+            try context.saveInOrder()
         }
         #expect(try desk.container.syncState(forManagedObjectWith: id) == nil)
     }
@@ -292,7 +292,7 @@ import Testing
             let owner = NSEntityDescription.insertNewObject(forEntityName: "A", into: context)
             let member = NSEntityDescription.insertNewObject(forEntityName: "B", into: context)
             member.setValue(owner, forKey: "owner")
-            try context.save()
+            try context.saveInOrder()
             return owner.objectID
         }
         for device in [desk, phone] { #expect(try await device.container.sync()) }
@@ -321,7 +321,7 @@ import Testing
             let owner = NSEntityDescription.insertNewObject(forEntityName: "A", into: context)
             let member = NSEntityDescription.insertNewObject(forEntityName: "B", into: context)
             member.setValue(owner, forKey: "owner")
-            try context.save()
+            try context.saveInOrder()
         }
         for device in [pad, desk] { _ = try await device.container.sync() }
         #expect(try desk.container.status(of: desk.store)?.keptForLater.count == 2)

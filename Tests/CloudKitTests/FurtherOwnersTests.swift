@@ -176,7 +176,7 @@ import Testing
         try context.performAndWait {
             let note = NSEntityDescription.insertNewObject(forEntityName: "Note", into: context)
             context.assign(note, to: further)
-            try context.save()
+            try context.saveInOrder()
         }
         #expect(try await !phone.container.sync())
     }

@@ -38,7 +38,7 @@ import Testing
             note.setValue(color, forKey: "text")
             note.setValue(tag, forKey: "tag")
             note.setValue(NSSet(object: tag), forKey: "more")
-            try context.save()
+            try context.saveInOrder()
         }
     }
 

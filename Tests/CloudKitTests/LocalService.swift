@@ -138,7 +138,7 @@ final class Device {
             let note = NSEntityDescription.insertNewObject(forEntityName: "Note", into: context)
             note.setValue(text, forKey: "text")
             note.setValue(stars, forKey: "stars")
-            try context.save()
+            try context.saveInOrder()
             return note.objectID
         }
     }

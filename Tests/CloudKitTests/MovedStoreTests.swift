@@ -104,7 +104,7 @@ import Testing
                 note.setValue(text, forKey: "text")
                 context.assign(note, to: store)
             }
-            try context.save()
+            try context.saveInOrder()
         }
         #expect(try await desk.container.sync())
         #expect(try await phone.container.sync())

@@ -26,7 +26,7 @@ import Testing
         try context.performAndWait {
             let notes = try context.fetch(NSFetchRequest<NSManagedObject>(entityName: "Note"))
             notes.first?.setValue(text, forKey: "text")
-            try context.save()
+            try context.saveInOrder()
         }
     }
 

@@ -33,7 +33,7 @@ import Testing
             let note = NSEntityDescription.insertNewObject(forEntityName: "Note", into: context)
             note.setValue("note of \(color)", forKey: "text")
             note.setValue(tag, forKey: "tag")
-            try context.save()
+            try context.saveInOrder()
         }
     }
 

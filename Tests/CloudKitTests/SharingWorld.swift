@@ -96,7 +96,7 @@ struct SharingWorld {
             tickets.setValue(folder, forKey: "folder")
             tickets.setValue(NSSet(object: make("Label", "urgent")), forKey: "labels")
             _ = make("Note", "diary")
-            try context.save()
+            try context.saveInOrder()
             return folder
         }
     }
@@ -162,7 +162,7 @@ extension Device {
             request.predicate = NSPredicate(format: "text == %@", text)
             let object = try #require(try context.fetch(request).first)
             change(object, context)
-            try context.save()
+            try context.saveInOrder()
             return object.objectID
         }
     }
@@ -172,7 +172,7 @@ extension Device {
         try context.performAndWait {
             let object = NSEntityDescription.insertNewObject(forEntityName: entity, into: context)
             object.setValue(text, forKey: "text")
-            try context.save()
+            try context.saveInOrder()
         }
     }
 

@@ -76,6 +76,36 @@ import Testing
         #expect(try fixture.members(tags[3], "fans") == [person])
     }
 
+    /// One place is what the list as a whole says of it.
+    @Test func aPlaceIsAskedForByItself() throws {
+        let person = try fixture.insert("Employee")
+        let boss = try fixture.insert("Manager")
+        let tags = try (0..<3).map { _ in try fixture.insert("Tag") }
+        let workers = try (0..<3).map { _ in try fixture.insert("Employee", [:], ["boss": boss]) }
+        func place(of member: RowID, in owner: RowID, _ slot: Int) throws -> Int64? {
+            try fixture.store.write { try $0.place(of: member, in: owner, toMany: slot) }
+        }
+        _ = try fixture.save {
+            $0.toManys = [
+                try fixture.toMany(person, "favorites", add: [tags[2], tags[0]]),
+                try fixture.toMany(boss, "reports", order: workers.reversed()),
+            ]
+        }
+        for (entity, owner, name, other, count) in [
+            ("Employee", person, "favorites", tags[1], 2), ("Manager", boss, "reports", boss, 3),
+        ] {
+            let slot = try #require(try fixture.layout(entity).toManySlot(name))
+            let members = try fixture.store.members(of: owner, toMany: slot)
+            #expect(members.count == count && members.allSatisfy { $0.orderKey != nil })
+            for link in members {
+                #expect(try place(of: link.target, in: owner, slot) == link.orderKey)
+            }
+            #expect(try place(of: other, in: owner, slot) == nil)
+        }
+        let slot = try #require(try fixture.layout("Tag").toManySlot("fans"))
+        #expect(try place(of: person, in: tags[0], slot) == nil)
+    }
+
     @Test func aRelationshipThatIsItsOwnInverseCountsInBothDirections() throws {
         let people = try (0..<3).map { _ in try fixture.insert("Person") }
         _ = try fixture.save {

@@ -1,5 +1,6 @@
 package import RecordWire
 internal import SQLiteDriver
+internal import Stores
 
 /// One pair's line in ANSCKMIRROREDRELATIONSHIP, with its record as this device last saw it.
 package struct PairEntry: Sendable {
@@ -11,6 +12,14 @@ package struct PairEntry: Sendable {
     package var isUploaded: Bool
     package var needsDelete: Bool
     package var base: Record?
+}
+
+/// What is compared with a member of the store's join table: a pair's line, without its record.
+struct MemberLine {
+    let key: Int64
+    /// The other end's row; nil where no object here has its name.
+    let row: RowID?
+    let isPending: Bool
 }
 
 extension Ledger {
@@ -30,6 +39,38 @@ extension Ledger {
             "\(isFirst ? "p.ZRECORDNAME" : "p.ZRELATEDRECORDNAME") = ? AND p.ZCDENTITYNAME = ? "
                 + "AND p.ZRELATIONSHIPNAME = ?",
             [.text(name), .text(kind.entityNames), .text(kind.relationshipNames)])
+    }
+
+    func pair(key: Int64) throws -> PairEntry? { try pairs("p.Z_PK = ?", [.integer(key)]).first }
+
+    /// As `pairs(of:isFirst:kind:)`, of the lines that are not on their way out: a list may have a
+    /// hundred thousand members of which one was added.
+    func memberLines(of name: String, isFirst: Bool, kind: PairKind) throws -> [MemberLine] {
+        let (own, other) =
+            isFirst
+            ? ("ZRECORDNAME", "ZRELATEDRECORDNAME") : ("ZRELATEDRECORDNAME", "ZRECORDNAME")
+        var lines: [MemberLine] = []
+        let statement = try connection.prepare(
+            "SELECT p.Z_PK, p.ZISPENDING, m.ZENTITYID, m.ZENTITYPK "
+                + "FROM ANSCKMIRROREDRELATIONSHIP p LEFT JOIN ANSCKRECORDMETADATA m "
+                + "ON m.ZCKRECORDNAME = p.\(other) WHERE p.\(own) = ? AND p.ZCDENTITYNAME = ? "
+                + "AND p.ZRELATIONSHIPNAME = ? AND p.ZNEEDSDELETE = 0")
+        defer { statement.reset() }
+        try statement.bind([
+            .text(name), .text(kind.entityNames), .text(kind.relationshipNames),
+        ])
+        while try statement.step() {
+            let row =
+                statement.isNull(at: 2)
+                ? nil
+                : RowID(
+                    entity: Int32(truncatingIfNeeded: statement.int64(at: 2)),
+                    key: statement.int64(at: 3))
+            lines.append(
+                MemberLine(
+                    key: statement.int64(at: 0), row: row, isPending: statement.int64(at: 1) == 1))
+        }
+        return lines
     }
 
     /// All lines in which `name` is either end.

@@ -168,27 +168,26 @@ final class MirrorTransaction {
     }
 
     private func comparePairs(of row: RowID, named name: String, at end: PairCatalog.End) throws {
-        var members: [ExactName: Link] = [:]
-        for link in try store.members(of: row, toMany: end.slot) {
-            if let name = try recordName(of: link.target) { members[ExactName(name)] = link }
-        }
-        var known = try ledger.pairs(of: name, isFirst: end.isFirst, kind: end.kind)
+        var members: [RowID: Link] = [:]
+        for link in try store.members(of: row, toMany: end.slot) { members[link.target] = link }
+        var known = try ledger.memberLines(of: name, isFirst: end.isFirst, kind: end.kind)
         if end.kind.isReflexive {
-            known += try ledger.pairs(of: name, isFirst: !end.isFirst, kind: end.kind)
+            known += try ledger.memberLines(of: name, isFirst: !end.isFirst, kind: end.kind)
         }
-        var seen = Set<ExactName>()
-        for entry in known where !entry.needsDelete {
-            let isLeading = entry.pair.first.isExactly(name)
-            let other = ExactName(isLeading ? entry.pair.second : entry.pair.first)
-            if let link = members[other] {
-                seen.insert(other)
-                if entry.isPending { try ledger.setPair(entry.key, isPending: false) }
-                try compareOrder(of: entry, with: link, from: name, at: end)
-            } else if !entry.isPending {
+        var seen = Set<RowID>()
+        for line in known {
+            if let row = line.row, let link = members[row] {
+                seen.insert(row)
+                if line.isPending { try ledger.setPair(line.key, isPending: false) }
+                try compareOrder(of: line, with: link, from: name, at: end)
+            } else if !line.isPending, let entry = try ledger.pair(key: line.key) {
                 try ledger.queuePairDeletion(entry)
             }
         }
-        for other in members.keys.filter({ !seen.contains($0) }).map(\.text).sorted() {
+        let added = try members.keys.filter { !seen.contains($0) }.sorted().compactMap { row in
+            try recordName(of: row).map { (name: $0, row: row) }
+        }
+        for (other, target) in added.sorted(by: { $0.name < $1.name }) {
             let pair = JoinRecord(
                 kind: end.kind, first: end.isFirst ? name : other,
                 second: end.isFirst ? other : name)
@@ -199,7 +198,6 @@ final class MirrorTransaction {
                     try ledger.queuePairDeletion(rival)
                 }
             }
-            let target = members[ExactName(other)]?.target
             try ledger.addPair(
                 pair, named: newName(of: pair, at: end, row, target), isUploaded: false)
         }
@@ -224,9 +222,11 @@ final class MirrorTransaction {
     }
 
     private func compareOrder(
-        of entry: PairEntry, with link: Link, from name: String, at end: PairCatalog.End
+        of line: MemberLine, with link: Link, from name: String, at end: PairCatalog.End
     ) throws {
-        guard end.kind.isOrdered, !entry.isPending, let key = link.orderKey else { return }
+        guard end.kind.isOrdered, !line.isPending, let key = link.orderKey,
+            let entry = try ledger.pair(key: line.key)
+        else { return }
         let leads = end.kind.isReflexive ? entry.pair.first.isExactly(name) : end.isFirst
         let known = leads ? entry.pair.firstOrder : entry.pair.secondOrder
         guard known != key else { return }
@@ -254,6 +254,6 @@ final class MirrorTransaction {
 
     private func place(of member: RowID, among owner: RowID, in name: String) throws -> Int64? {
         guard let slot = try layout(of: owner).toManySlot(name) else { return nil }
-        return try store.members(of: owner, toMany: slot).first { $0.target == member }?.orderKey
+        return try store.place(of: member, in: owner, toMany: slot)
     }
 }

@@ -160,6 +160,25 @@ final class RowReader {
         }
     }
 
+    /// The place of one member in an ordered to-many; nil where it is none, or the relationship has
+    /// no order. Cost: one look-up, however many members there are.
+    func place(of member: RowID, in owner: RowID, toMany slot: Int) throws -> Int64? {
+        guard let columns = schema.columns(of: owner.entity), columns.toManys.indices.contains(slot)
+        else { throw schema.unknownEntity(owner.entity) }
+        let (table, ownerKey, memberKey, order): (String, String, String, String?)
+        switch columns.toManys[slot] {
+        case .absent: return nil
+        case .inverse(let place), .owned(let place):
+            (table, ownerKey, memberKey, order) = (place.table, place.key, "Z_PK", place.order)
+        case .join(let side):
+            (table, ownerKey, memberKey, order) = (side.table, side.owner, side.member, side.order)
+        }
+        guard let order else { return nil }
+        return try connection.value(
+            "SELECT \(order) FROM \(table) WHERE \(ownerKey) = ? AND \(memberKey) = ?",
+            [.integer(owner.key), .integer(member.key)])?.int64
+    }
+
     private func members(of owner: RowID, in place: MemberColumns) throws -> [Link] {
         let order = place.order ?? "NULL"
         return try links(

@@ -107,6 +107,11 @@ public final class StoreTransaction: RowWriting {
     public func members(ofEach owners: [RowID], toMany slot: Int) throws -> [RowID: [Link]] {
         try working { try $0.rows.members(ofEach: owners, toMany: slot) }
     }
+    /// The place of one member in an ordered to-many; nil where it is none, or there is no order.
+    /// Cost: one look-up.
+    public func place(of member: RowID, in owner: RowID, toMany slot: Int) throws -> Int64? {
+        try working { try $0.rows.place(of: member, in: owner, toMany: slot) }
+    }
     /// Hands out fresh keys of the entity's tree, ascending. They come back only if the transaction
     /// is undone.
     public func reserveKeys(entity: Int32, count: Int) throws -> [Int64] {

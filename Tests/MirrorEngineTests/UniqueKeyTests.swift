@@ -67,6 +67,65 @@ import Testing
         }
     }
 
+    /// The object that took another in was deleted before the service heard of it, and both would
+    /// be gone.
+    @Test(arguments: [ServiceDialect.extended, .plain])
+    func anObjectThatIsNoMoreHasNoNameDropped(dialect: ServiceDialect) throws {
+        let service = try Device.service(dialect)
+        let model = SampleModel.make(uniqueLabels: true)
+        let devices = try (51...53).map { try Device($0, service, model: model) }
+        let (a, b, c) = (devices[0], devices[1], devices[2])
+        let own = try a.insert("Tag", ["label": .text("y")])
+        try settle([a, b])
+        let gone = try #require(try a.mirrored.recordName(of: own))
+        c.clock.advance(seconds: 60)
+        try c.insert("Tag", ["label": .text("x")])
+        try c.sync()
+        let other = try #require(try c.mirrored.recordName(of: tag(c, "x")))
+        try #require(gone < other)
+        try a.set(own, "label", .text("x"))
+        let stranger = Stranger(service, beside: a)
+        a.intercept = { request in
+            guard case .modifyRecords(let modify) = request,
+                modify.operations.contains(where: { $0.record.recordName == other })
+            else { return nil }
+            a.intercept = { _ in nil }
+            try stranger.delete(gone, type: "CD_Tag")
+            return nil
+        }
+        try settle([a, b, c])
+        #expect(try stranger.record(gone)?.deleted != false)
+        for device in devices {
+            #expect(try labels(device) == [.text("x")])
+            #expect(try device.mirrored.recordName(of: device.only("Tag")) == other)
+        }
+    }
+
+    /// A name and the object that took it in are of one request, however few it may have.
+    @Test(arguments: 1...4) func namesAreDroppedWithinTheSizeOfABatch(recordsMax: Int) throws {
+        let model = SampleModel.make(uniqueLabels: true)
+        let devices = try (61...62).map { seed in
+            try Device(seed, service, model: model) { $0.batchRecordsMax = recordsMax }
+        }
+        for device in devices {
+            for label in 0..<5 { try device.insert("Tag", ["label": .text("\(label)")]) }
+            devices[1].clock.advance(seconds: 60)
+        }
+        try devices[1].sync()
+        try settle(devices)
+        var dropped = 0
+        for device in devices {
+            #expect(try labels(device).count == 5)
+            for case .modifyRecords(let modify) in device.requests {
+                #expect(modify.operations.count <= max(2, recordsMax))
+                let drops = modify.operations.count { $0.kind == .delete }
+                #expect(modify.atomic == (drops > 0))
+                dropped += drops
+            }
+        }
+        #expect(dropped == 5)
+    }
+
     /// One object gives its key up, another takes it: two objects, in whatever order they come.
     @Test(arguments: [true, false], 0..<4)
     func aKeyThatPassesToANewObjectMakesNoTwins(backwards: Bool, seed: UInt64) throws {

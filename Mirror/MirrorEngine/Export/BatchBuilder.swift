@@ -42,8 +42,8 @@ struct BatchBuilder {
         // What is in one piece still was sent without an answer, or not at all.
         try mirror.ledger.spreadBatches()
         try addObjects(behind: 0)
-        if !isFull, batch.uploads.isEmpty { try addAliases() }
-        if !isFull, batch.uploads.isEmpty { try addPairs() }
+        if batch.isEmpty { try addDroppedNames() }
+        if !isFull, !batch.isAtomic, batch.uploads.isEmpty { try addPairs() }
         try keepInFlight()
         try mirror.ledger.finish()
         return batch
@@ -66,7 +66,7 @@ struct BatchBuilder {
         try countSeals()
         let isPlain = try mirror.ledger.isPlain
         var sent = SentBatch(capacity: batch.bytes)
-        for index in batch.items.indices {
+        for index in batch.items.indices where !batch.items[index].subject.isSurvivor {
             let subject = batch.items[index].subject
             var result = batch.items[index].result
             let named = try mirror.mapping.digestible(result)
@@ -443,11 +443,41 @@ struct BatchBuilder {
 
     // MARK: Names
 
-    private mutating func addAliases() throws {
-        for (name, tag) in try mirror.ledger.aliasesToDrop(limit: room) where !isFull {
-            let record = Record(recordName: name, recordType: "", recordChangeTag: tag)
-            append(.alias, tag == nil ? .forceDelete : .delete, record, record)
+    /// Drops names, each together with a look at the object that took it in: a batch of those is
+    /// taken as a whole or not at all. Else two devices that chose other survivors, or one that
+    /// deletes the survivor meanwhile, would leave neither.
+    private mutating func addDroppedNames() throws {
+        let isPublic = mirror.settings.scope.isPublic
+        var names: Set<ExactName> = []
+        var cursor: Int64 = 0
+        while !isFull {
+            let dropped = try mirror.ledger.aliasesToDrop(after: cursor, limit: room)
+            guard let last = dropped.last else { return }
+            cursor = last.key
+            for alias in dropped where !names.contains(ExactName(alias.name)) {
+                guard batch.isEmpty || !isClosed && room > 1 else { return }
+                if !isPublic, let survivor = try mirror.ledger.entry(key: alias.survivor),
+                    try !survivor.needsCloudDelete && !add(survivor, besides: &names)
+                {
+                    return
+                }
+                names.insert(ExactName(alias.name))
+                let record = Record(
+                    recordName: alias.name, recordType: "", recordChangeTag: alias.tag)
+                append(.alias, alias.tag == nil ? .forceDelete : .delete, record, record)
+            }
         }
+    }
+
+    /// Looks at a survivor. One that is not at the service waits for its key, which the name has.
+    /// Returns false where there is no room.
+    private mutating func add(
+        _ survivor: RecordEntry, besides names: inout Set<ExactName>
+    ) throws -> Bool {
+        guard let base = survivor.base, !base.deleted, base.recordChangeTag != nil,
+            names.insert(ExactName(survivor.recordName)).inserted
+        else { return true }
+        return append(.survivor(key: survivor.key), .update, bare(base), base)
     }
 
     /// Adds an operation if it fits, or is the first: a record larger than any batch goes alone, so

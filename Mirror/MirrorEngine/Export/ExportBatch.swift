@@ -13,6 +13,9 @@ package struct ExportBatch: Hashable, Sendable {
         case deletedPair(key: Int64)
         /// A name whose object was merged into another.
         case alias
+        /// The object that took such names in. Nothing of it is written: it has to be there still,
+        /// or none of its names is dropped.
+        case survivor(key: Int64)
 
         /// The history transaction up to which the object's edits are in it; 0 for none.
         var transaction: Int64 {
@@ -24,10 +27,12 @@ package struct ExportBatch: Hashable, Sendable {
         /// Whether the service will hold a record afterwards.
         var isUpsert: Bool {
             switch self {
-            case .object, .pair, .replay: true
+            case .object, .pair, .replay, .survivor: true
             case .deletedObject, .deletedPair, .alias: false
             }
         }
+
+        var isSurvivor: Bool { if case .survivor = self { true } else { false } }
     }
 
     package struct Item: Hashable, Sendable {
@@ -80,6 +85,8 @@ package struct ExportBatch: Hashable, Sendable {
     package var noted = 0
 
     package var isEmpty: Bool { items.isEmpty && uploads.isEmpty }
+    /// Whether the service takes all of it or nothing.
+    package var isAtomic: Bool { items.contains(where: \.subject.isSurvivor) }
     package var operations: [RecordOperation] { items.map(\.operation) }
 }
 

@@ -99,7 +99,7 @@ struct ReplyRecording {
     /// An answer counts for a line only while the line stands as the batch met it: another process
     /// may have moved the ledger on meanwhile, and knows the record's newer state then.
     private mutating func accept(_ item: ExportBatch.Item, _ record: Record) throws {
-        outcome.exported += 1
+        if !item.subject.isSurvivor { outcome.exported += 1 }
         if item.subject.isUpsert { taken.append(item.result.recordName) }
         try mirror.ledger.forgetNewUploads(of: item.operation.record)
         let name = item.result.recordName
@@ -153,6 +153,12 @@ struct ReplyRecording {
         case .alias:
             try mirror.ledger.markAliasDropped(name)
             try noteDeleted(item, record)
+        case .survivor(let key):
+            guard let entry = try mirror.ledger.entry(key: key, named: name),
+                entry.base?.recordChangeTag == sentUpon
+            else { return }
+            base.writeID = item.result.writeID
+            try mirror.ledger.replaceBase(base, key: key)
         }
     }
 
@@ -185,6 +191,8 @@ struct ReplyRecording {
         case .badRequest where try item.operation.record.hasReceipts && mirror.ledger.isPlain:
             try meetRefusedUploads(of: item, error)
         case .validatingReferenceError where try wasForLostShare(item): break
+        case let code where item.subject.isSurvivor && code != .accessDenied && !code.isTransient:
+            try refuseNames(of: item, error)
         case .uniqueFieldError:
             outranked.append((item, error))
             if let holder = error.serverRecord, !holder.hasAssets { records.append(holder) }
@@ -199,6 +207,15 @@ struct ReplyRecording {
             if error.code.canonical == .accessDenied, case .object = item.subject {
                 denied.append(name)
             }
+            try mirror.ledger.keepRefusal(of: name, error)
+        }
+    }
+
+    /// Names wait as long as the service takes nothing of the object that took them in.
+    private mutating func refuseNames(of item: ExportBatch.Item, _ error: RecordError) throws {
+        guard case .survivor(let key) = item.subject else { return }
+        for name in try mirror.ledger.namesToDrop(of: key) {
+            outcome.refused += 1
             try mirror.ledger.keepRefusal(of: name, error)
         }
     }
@@ -271,7 +288,7 @@ struct ReplyRecording {
     /// write the records tells the service.
     private func isUpkeep(_ item: ExportBatch.Item) throws -> Bool {
         switch item.subject {
-        case .alias: true
+        case .alias, .survivor: true
         case .object(let key, _):
             try item.operation.kind == .update && mirror.ledger.isUpkeep(key: key)
                 && isAsItWasSent(item)
@@ -320,6 +337,7 @@ struct ReplyRecording {
 
     /// A pair that is left waits for its end, which may be an object of its own again.
     private func leave(_ subject: ExportBatch.Subject, _ name: String) throws {
+        if case .survivor(let key) = subject { return try mirror.ledger.leaveAliases(of: key) }
         guard case .deletedPair = subject else { return try mirror.ledger.leaveAlias(name) }
         guard let pair = try mirror.ledger.pair(named: name), pair.needsDelete else { return }
         try mirror.ledger.setPair(
@@ -342,7 +360,7 @@ struct ReplyRecording {
             }
             return try JoinRecord(item.result, of: entry.pair)
                 == mirror.placed(entry.pair)
-        case .deletedObject, .deletedPair, .alias: return true
+        case .deletedObject, .deletedPair, .alias, .survivor: return true
         }
     }
 
@@ -352,12 +370,13 @@ struct ReplyRecording {
         let name = item.result.recordName
         let sentUpon = item.operation.record.recordChangeTag
         switch item.subject {
-        case .object(let key, _), .replay(let key):
+        case .object(let key, _), .replay(let key), .survivor(let key):
             guard let entry = try mirror.ledger.entry(key: key, named: name),
                 entry.base?.recordChangeTag == sentUpon
             else { return }
             try mirror.keepForeign(of: entry.base, for: entry.row)
             try mirror.ledger.clearBase(key: key)
+            if item.subject.isSurvivor { try mirror.enqueueUpkeep(entry.row) }
         case .pair(let key):
             guard let entry = try mirror.ledger.pair(named: name), entry.key == key,
                 entry.base?.recordChangeTag == sentUpon

@@ -2,11 +2,27 @@ internal import Platform
 internal import RecordWire
 internal import SQLiteDriver
 
+/// A name that the service is to drop.
+struct DroppedName {
+    /// Z_PK of the name's line.
+    let key: Int64
+    let name: String
+    /// At which it was seen last; nil where it is dropped whatever was written to it.
+    let tag: String?
+    /// The line of the object that took it in; 0 where there is none any more.
+    let survivor: Int64
+}
+
 /// Aliases: names of objects that were merged into others, which the service is to drop.
 extension Ledger {
-    static let aliasTable =
+    static let aliasTables = [
         "CREATE TABLE IF NOT EXISTS ADIPTYCHALIAS (ZRECORDNAME VARCHAR PRIMARY KEY, ZTAG VARCHAR) "
-        + "WITHOUT ROWID"
+            + "WITHOUT ROWID",
+        "CREATE INDEX IF NOT EXISTS ADIPTYCH_RECEIPTLINE ON ANSCKRECORDZONEMOVERECEIPT "
+            + "(ZRECORDMETADATA)",
+        "CREATE INDEX IF NOT EXISTS ADIPTYCH_NAMESTODROP ON ANSCKRECORDZONEMOVERECEIPT (Z_PK) "
+            + "WHERE ZNEEDSCLOUDDELETE = 1",
+    ]
 
     /// Notes that the object called `name` is now one with the line `key`; the service is to drop
     /// the name, as far as nobody wrote to it since it stood at `tag`; whatever it is for nil.
@@ -38,15 +54,18 @@ extension Ledger {
             [.integer(other), .integer(key)])
     }
 
-    /// Names that the service is still to drop and has not refused to, with the tags at which they
-    /// were seen last. While the object that absorbed one is not at the service, is held back from
-    /// export by a decision that waits or a refusal, or is to bring what only the service can read
-    /// of it, others keep theirs. A refusal for a unique key may be that of the name itself.
-    package func aliasesToDrop(limit: Int) throws -> [(name: String, tag: String?)] {
+    /// Names that the service is still to drop and has not refused to, in the order of their lines,
+    /// of which `key` is the last that is known. While the object that absorbed one is not at the
+    /// service, is held back from export by a decision that waits or a refusal, or is to bring what
+    /// only the service can read of it, others keep theirs. A refusal for a unique key may be that
+    /// of the name itself.
+    func aliasesToDrop(after key: Int64, limit: Int) throws -> [DroppedName] {
         try connection.rows(
-            "SELECT r.ZRECORDNAME, a.ZTAG FROM ANSCKRECORDZONEMOVERECEIPT r "
+            "SELECT r.Z_PK, r.ZRECORDNAME, a.ZTAG, r.ZRECORDMETADATA "
+                + "FROM ANSCKRECORDZONEMOVERECEIPT r "
                 + "LEFT JOIN ADIPTYCHALIAS a ON a.ZRECORDNAME = r.ZRECORDNAME "
-                + "WHERE r.ZNEEDSCLOUDDELETE = 1 AND NOT EXISTS (SELECT 1 FROM ADIPTYCHREFUSAL f "
+                + "WHERE r.ZNEEDSCLOUDDELETE = 1 AND r.Z_PK > ? "
+                + "AND NOT EXISTS (SELECT 1 FROM ADIPTYCHREFUSAL f "
                 + "WHERE f.ZRECORDNAME = r.ZRECORDNAME) "
                 + "AND NOT EXISTS (SELECT 1 FROM ANSCKRECORDMETADATA m JOIN ADIPTYCHCONFLICT c "
                 + "ON c.ZRECORDNAME = m.ZCKRECORDNAME AND c.ZWINNER = 'waiting' "
@@ -60,8 +79,15 @@ extension Ledger {
                 + "AND CASE WHEN f.ZCODE IS NULL THEN m.ZENCODEDRECORDASSET IS NULL "
                 + "ELSE f.ZCODE <> ? END) "
                 + "ORDER BY r.Z_PK LIMIT ?",
-            [.text(RecordError.Code.uniqueFieldError.rawValue), SQLiteValue(limit)]
-        ).compactMap { row in row[0].string.map { ($0, row[1].string) } }
+            [
+                .integer(key), .text(RecordError.Code.uniqueFieldError.rawValue),
+                SQLiteValue(limit),
+            ]
+        ).compactMap { row in
+            guard let key = row[0].int64, let name = row[1].string else { return nil }
+            return DroppedName(
+                key: key, name: name, tag: row[2].string, survivor: row[3].int64 ?? 0)
+        }
     }
 
     /// The name was dropped by the service; it goes on standing for the object that absorbed it.
@@ -92,7 +118,15 @@ extension Ledger {
                 + "AND ZNEEDSCLOUDDELETE = 1", [.text(name)])
     }
 
-    /// The same for all names that the line `key` is still to have dropped.
+    /// The names that the line `key` is still to have dropped.
+    func namesToDrop(of key: Int64) throws -> [String] {
+        try connection.rows(
+            "SELECT ZRECORDNAME FROM ANSCKRECORDZONEMOVERECEIPT WHERE ZRECORDMETADATA = ? "
+                + "AND ZNEEDSCLOUDDELETE = 1", [.integer(key)]
+        ).compactMap { $0[0].string }
+    }
+
+    /// All of them are left so.
     func leaveAliases(of key: Int64) throws {
         try connection.run(
             "UPDATE ANSCKRECORDZONEMOVERECEIPT SET ZNEEDSCLOUDDELETE = 2 "

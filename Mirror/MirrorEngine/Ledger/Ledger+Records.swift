@@ -39,9 +39,11 @@ extension Ledger {
         try connection.value("SELECT max(ZCKRECORDNAME) FROM ANSCKRECORDMETADATA")?.string
     }
 
+    func entry(key: Int64) throws -> RecordEntry? { try entry(Self.entryOfKey, [.integer(key)]) }
+
     /// The line `key`, where it is of that record.
     func entry(key: Int64, named name: String) throws -> RecordEntry? {
-        try entry(Self.entryOfKey, [.integer(key)]).flatMap {
+        try entry(key: key).flatMap {
             $0.recordName.isExactly(name) ? $0 : nil
         }
     }

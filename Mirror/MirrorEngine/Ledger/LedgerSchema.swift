@@ -200,7 +200,7 @@ enum LedgerSchema {
     private static let laterTables =
         reconciliationTables + versionTables + countTables + graveTables + eventTables
         + assetTables + Ledger.shareTables
-        + [Ledger.outsideTable, Ledger.sentBatchTable, Ledger.aliasTable]
+        + [Ledger.outsideTable, Ledger.sentBatchTable] + Ledger.aliasTables
 
     /// The same by their names.
     private static let laterNames = laterTables.map { sql in

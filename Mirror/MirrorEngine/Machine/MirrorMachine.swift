@@ -332,6 +332,7 @@ package struct MirrorMachine: Sendable {
 
     private func request(for batch: ExportBatch) -> RecordRequest {
         var request = ModifyRecords(operations: batch.operations, zoneID: zoneID)
+        request.atomic = batch.isAtomic
         request.desiredKeys = []
         request.client = client
         return .modifyRecords(request)
@@ -345,9 +346,11 @@ package struct MirrorMachine: Sendable {
     }
 
     /// A batch that is too large is built again with half its records; a single record is put
-    /// aside, and the rest goes on.
+    /// aside, and the rest goes on. A name goes with the object that took it in.
     private mutating func split(_ batch: ExportBatch, _ error: RecordError) -> Instruction {
-        guard batch.items.count > 1 else { return enter(.recording, .refuse(batch, error)) }
+        guard batch.items.count > (batch.isAtomic ? 2 : 1) else {
+            return enter(.recording, .refuse(batch, error))
+        }
         course.recordsMax = batch.items.count / 2
         return build()
     }

@@ -2,6 +2,7 @@ import MirrorEngine
 import MirrorTestKit
 import ObjectModel
 import RecordWire
+import SQLiteDriver
 import SQLiteStore
 import Stores
 import Testing
@@ -90,6 +91,65 @@ import Testing
         let cover = try #require(try b.target(noteB, "cover"))
         #expect(try b.target(cover, "note") == noteB)
         #expect(try b.rows("Cover").filter { try b.target($0.id, "note") != nil }.count == 1)
+    }
+
+    /// What it costs grows with what was written, not with what there is: an end that was cleared
+    /// behind the store's back, as no user does, stays so until its object is written, or until
+    /// there is no history that tells what was.
+    @Test func onlyEndsThatWereWrittenAreCompared() throws {
+        let (note, cover) = try halfLink(a, pointing: "cover")
+        let clear = { [a] in
+            try a.store.write { store in
+                _ = try store.connection.run("UPDATE ZCOVER SET ZNOTE = NULL")
+            }
+        }
+        for _ in 0..<2 {
+            try settle()
+            try a.insert("Note")
+        }
+        try settle()
+        try clear()
+        let other = try a.insert("Cover")
+        try a.link(a.insert("Note"), "cover", other)
+        try settle()
+        #expect(try a.target(other, "note") != nil)
+        #expect(try a.target(cover, "note") == nil)
+        try a.set(note, "title", .text("written"))
+        try a.insert("Note")
+        try settle()
+        #expect(try a.target(cover, "note") == note)
+        try a.loseHistory()
+        try settle()
+        try clear()
+        try a.insert("Note")
+        try settle()
+        #expect(try a.target(cover, "note") == note)
+        #expect(try a.target(other, "note") != nil)
+    }
+
+    /// Only the end that decides was written: whoever it led to lets go, whoever it leads to
+    /// answers.
+    @Test func whoIsClaimedNoMoreLetsGo() throws {
+        let (note, _) = try halfLink(a, pointing: "cover")
+        let other = try a.insert("Note", ["title": .text("other")])
+        try settle()
+        let stranger = Stranger(service, beside: a)
+        let names = try [a.only("Cover"), other].map {
+            try #require(try a.mirrored.recordName(of: $0))
+        }
+        var claim = try #require(try stranger.record(names[0]))
+        claim.fields["CD_note"] = .string(names[1])
+        try stranger.write(claim)
+        try settle()
+        for device in [a, b] {
+            let cover = try device.only("Cover")
+            let linked = try device.rows("Note").filter {
+                try device.target($0.id, "cover") == cover
+            }
+            #expect(try linked.map { try device.value($0.id, "title") } == [.text("other")])
+            #expect(try device.target(cover, "note") == linked.first?.id)
+        }
+        #expect(try a.target(note, "cover") == nil)
     }
 
     @Test func ofTwoHalfLinksToOneObjectOneStaysAndOneIsLogged() throws {

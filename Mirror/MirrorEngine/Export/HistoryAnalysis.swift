@@ -335,7 +335,7 @@ struct HistoryAnalysis {
             try SelectionReach(mirror: mirror).settle(rows)
         }
         if !isFresh { try noteMissingRows() }
-        try mirror.ledger.set(.oneToOneCheck, to: .integer(1))
+        try mirror.ledger.compareAllEnds()
         try CountWatch(mirror: mirror).name(upTo: last)
         try mirror.ledger.forgetFormerRows()
         try mirror.setHistoryToken(last)

@@ -12,7 +12,7 @@ internal import Stores
 /// end without a value decides nothing: it is filled from the end that points at it, as in stores
 /// whose ends were never both written. Every device decides alike, from the records alone; what it
 /// changes waits for export, and each link that is let go is a line of the conflict log, under the
-/// rule `oneToOne`.
+/// rule `oneToOne`. Cost: O(rows written since all ends met).
 struct OneToOneRepair {
     let mirror: MirrorTransaction
     /// What was left to other users' devices, before it was taken back to be decided anew.
@@ -20,50 +20,39 @@ struct OneToOneRepair {
 
     init(mirror: MirrorTransaction) { self.mirror = mirror }
 
-    /// A one-to-one relationship by its deciding end.
-    private struct Pair {
-        let claim: LinkColumns
-        let claimTable: String
-        let claimSlot: Int
-        let claimEntity: EntityLayout
-        let answer: LinkColumns
-        let answerTable: String
-        let answerSlot: Int
-        let answerEntity: EntityLayout
-
-        var claimProperty: String { claimEntity.toOnes[claimSlot].name }
-        var answerProperty: String { answerEntity.toOnes[answerSlot].name }
-    }
-
     /// Whether the model has such relationships at all.
     static func concerns(_ layout: EntityLayout) -> Bool {
         layout.toOnes.contains(where: \.isOneToOne)
     }
 
-    /// Returns how many rows were changed.
-    func run() throws -> Int {
+    /// Compares the ends that may not meet. What it writes itself is looked at once more next time.
+    func run() throws {
         let waiting = try mirror.ledger.waitingEntities()
             .compactMap { mirror.mapping.layout.entity(named: $0)?.entity }
         let ends = LeftEnds(mirror: mirror)
         var repair = self
         if waiting.isEmpty, mirror.mayHoldAnothers { repair.left = try ends.takeBack() }
-        let changed = try repair.run(waiting)
+        let unmet = try UnmetEnds(mirror)
+        let meet = try repair.run(waiting, unmet)
+        if waiting.isEmpty, meet {
+            try mirror.ledger.set(.oneToOnesSeen, to: SQLiteValue(unmet.newest))
+        }
         try ends.leaveAgain(repair.left)
-        return changed
     }
 
-    private func run(_ waiting: [NSEntityDescription]) throws -> Int {
-        var changed = 0
+    /// Returns whether all ends meet that were compared.
+    private func run(_ waiting: [NSEntityDescription], _ unmet: UnmetEnds) throws -> Bool {
+        var meet = true
         for entity in mirror.mapping.layout.entities where !entity.entity.isAbstract {
             for slot in entity.toOnes.indices {
                 guard !isWaiting(entity.toOnes[slot], waiting) else { continue }
-                changed += try pairOwnInverse(entity, slot)
+                try pairOwnInverse(entity, slot, unmet)
                 guard let pair = pair(entity, slot) else { continue }
-                changed += try dropRivals(pair)
-                changed += try answerClaims(pair)
+                try dropRivals(pair, unmet)
+                meet = try answerClaims(pair, unmet) && meet
             }
         }
-        return changed
+        return meet
     }
 
     /// Whether an object of either end's entity waits for a decision and is not sent before it:
@@ -75,7 +64,7 @@ struct OneToOneRepair {
         return waiting.contains { held in ends.contains { held.isKindOf(entity: $0) } }
     }
 
-    private func pair(_ entity: EntityLayout, _ slot: Int) -> Pair? {
+    private func pair(_ entity: EntityLayout, _ slot: Int) -> OneToOnePair? {
         let relationship = entity.toOnes[slot]
         guard let inverse = relationship.inverseRelationship, !inverse.isToMany,
             inverse !== relationship, decides(relationship, inverse),
@@ -85,7 +74,7 @@ struct OneToOneRepair {
             let here = mirror.store.schema.columns(of: entity.number),
             let there = mirror.store.schema.columns(of: destination.number)
         else { return nil }
-        return Pair(
+        return OneToOnePair(
             claim: here.toOnes[slot], claimTable: here.table, claimSlot: slot, claimEntity: entity,
             answer: there.toOnes[answerSlot], answerTable: there.table, answerSlot: answerSlot,
             answerEntity: destination)
@@ -102,11 +91,12 @@ struct OneToOneRepair {
     }
 
     /// Of several objects that claim one partner, all but the one with the smallest name let go.
-    private func dropRivals(_ pair: Pair) throws -> Int {
-        let claim = pair.claim.key
+    private func dropRivals(_ pair: OneToOnePair, _ unmet: UnmetEnds) throws {
+        let (claim, table) = (pair.claim.key, pair.claimTable)
+        let limits = unmet.limitsClaims(of: pair.claimEntity, claim, in: table)
         let rivals = try mirror.store.connection.rows(
-            "SELECT Z_PK, \(claim) FROM \(pair.claimTable) WHERE \(claim) IN (SELECT \(claim) FROM "
-                + "\(pair.claimTable) WHERE \(claim) IS NOT NULL GROUP BY \(claim) "
+            "SELECT Z_PK, \(claim) FROM \(table) WHERE \(claim) IN (SELECT \(claim) FROM "
+                + "\(table) WHERE \(claim) IS NOT NULL\(limits) GROUP BY \(claim) "
                 + "HAVING count(*) > 1) ORDER BY \(claim)")
         var claims: [Int64: [RowID]] = [:]
         for rival in rivals {
@@ -115,28 +105,23 @@ struct OneToOneRepair {
             else { continue }
             claims[partner, default: []].append(row)
         }
-        var dropped = 0
         for partner in claims.keys.sorted() {
             let named = try (claims[partner] ?? []).map {
                 ($0, try mirror.ledger.recordName(for: $0))
             }
             .sorted { $0.1 < $1.1 }
-            for (row, _) in named.dropFirst() {
-                try assign(row, pair.claimProperty, to: nil)
-                dropped += 1
-            }
+            for (row, _) in named.dropFirst() { try assign(row, pair.claimProperty, to: nil) }
         }
-        return dropped
     }
 
     /// Each partner points back at whoever claims it. One that nobody claims keeps whom it points
-    /// at, as far as that one is free.
-    private func answerClaims(_ pair: Pair) throws -> Int {
+    /// at, as far as that one is free. Returns whether all meet.
+    private func answerClaims(_ pair: OneToOnePair, _ unmet: UnmetEnds) throws -> Bool {
         let answer = pair.answer.key
         let wrong = try mirror.store.connection.rows(
             "SELECT p.Z_PK, c.Z_PK, p.\(answer) FROM \(pair.answerTable) p "
                 + "LEFT JOIN \(pair.claimTable) c ON c.\(pair.claim.key) = p.Z_PK "
-                + "WHERE p.\(answer) IS NOT c.Z_PK")
+                + "WHERE p.\(answer) IS NOT c.Z_PK\(unmet.limitsAnswers(pair))")
         var unclaimed: [(name: String, row: RowID, wanted: Int64)] = []
         for line in wrong {
             guard let key = line[0].int64, let partner = try row(pair.answerEntity, key) else {
@@ -148,38 +133,50 @@ struct OneToOneRepair {
                 unclaimed.append((try mirror.ledger.recordName(for: partner), partner, wanted))
             }
         }
+        var meet = true
         for (_, partner, wanted) in unclaimed.sorted(by: { $0.name < $1.name }) {
-            try fillClaim(of: partner, wanted, pair)
+            meet = try fillClaim(of: partner, wanted, pair) && meet
         }
-        return wrong.count
+        return meet
     }
 
-    /// Writes the deciding end of a link of which only the other end has a value.
-    private func fillClaim(of partner: RowID, _ wanted: Int64, _ pair: Pair) throws {
+    /// Writes the deciding end of a link of which only the other end has a value. Returns whether
+    /// the ends meet then.
+    private func fillClaim(
+        of partner: RowID, _ wanted: Int64, _ pair: OneToOnePair
+    ) throws -> Bool {
         guard let claimant = try row(pair.claimEntity, wanted) else {
             // It leads to nothing, so there is no link to lose.
-            return try set(partner, pair.answerProperty, to: nil)
+            try set(partner, pair.answerProperty, to: nil)
+            return true
         }
         let claimed = try self.partner(of: claimant, pair.claimProperty)
-        if claimed == partner { return }
-        if claimed != nil { return try assign(partner, pair.answerProperty, to: nil) }
+        if claimed == partner { return true }
+        if claimed != nil {
+            try assign(partner, pair.answerProperty, to: nil)
+            return true
+        }
         // A claim that waits for its target is no absent one.
         let waiting = try mirror.ledger.pendingLinks(of: mirror.ledger.recordName(for: claimant))
-        guard !waiting.contains(where: { $0.property == pair.claimProperty }) else { return }
+        guard !waiting.contains(where: { $0.property == pair.claimProperty }) else { return false }
         try set(claimant, pair.claimProperty, to: partner)
+        return true
     }
 
     /// A relationship that is its own inverse, such as a spouse: by record name, each claim to
     /// somebody who is free is answered, and each other one is let go.
-    private func pairOwnInverse(_ entity: EntityLayout, _ slot: Int) throws -> Int {
+    private func pairOwnInverse(
+        _ entity: EntityLayout, _ slot: Int, _ unmet: UnmetEnds
+    ) throws {
         let relationship = entity.toOnes[slot]
         guard relationship.inverseRelationship === relationship,
             let columns = mirror.store.schema.columns(of: entity.number)
-        else { return 0 }
+        else { return }
         let claim = columns.toOnes[slot].key
+        let limits = unmet.limitsClaimants(of: entity, claim, in: columns.table)
         let open = try mirror.store.connection.rows(
             "SELECT p.Z_PK FROM \(columns.table) p JOIN \(columns.table) c ON c.Z_PK = p.\(claim) "
-                + "WHERE c.\(claim) IS NOT p.Z_PK")
+                + "WHERE c.\(claim) IS NOT p.Z_PK\(limits)")
         let claimants = try open.compactMap { try $0[0].int64.flatMap { try row(entity, $0) } }
             .map { ($0, try mirror.ledger.recordName(for: $0)) }.sorted { $0.1 < $1.1 }
         for (claimant, _) in claimants {
@@ -192,7 +189,6 @@ struct OneToOneRepair {
                 try assign(wanted, relationship.name, to: claimant)
             }
         }
-        return claimants.count
     }
 
     private func partner(of row: RowID, _ property: String) throws -> RowID? {
@@ -291,4 +287,19 @@ struct OneToOneRepair {
         _ = try mirror.store.apply(changes)
         try mirror.enqueueUpkeep(row)
     }
+}
+
+/// A one-to-one relationship by its deciding end, which claims a partner; that one answers.
+struct OneToOnePair {
+    let claim: LinkColumns
+    let claimTable: String
+    let claimSlot: Int
+    let claimEntity: EntityLayout
+    let answer: LinkColumns
+    let answerTable: String
+    let answerSlot: Int
+    let answerEntity: EntityLayout
+
+    var claimProperty: String { claimEntity.toOnes[claimSlot].name }
+    var answerProperty: String { answerEntity.toOnes[answerSlot].name }
 }

@@ -34,7 +34,7 @@ extension RecordImport {
         try resolveArrivals()
         try repairOrder()
         try flush()
-        _ = try OneToOneRepair(mirror: mirror).run()
+        try OneToOneRepair(mirror: mirror).run()
     }
 
     /// The pairs that went with the object, as far as the service has them still.

@@ -74,6 +74,8 @@ package struct LedgerKey: Hashable, Sendable {
     package static let echoesWriteIDs = LedgerKey(text: "DiptychServiceNamesWriters")
     /// Set while imported records may have left ends of one-to-one relationships that do not meet.
     package static let oneToOneCheck = LedgerKey(text: "DiptychOneToOneCheck")
+    /// The history's newest change when all of them met (`UnmetEnds`).
+    static let oneToOnesSeen = LedgerKey(text: "DiptychOneToOnesSeen")
     /// Objects were looked at under another selection than the one that is kept.
     static let selectionCheck = LedgerKey(text: "DiptychSelectionCheck")
     /// The latest edit time seen or given out, in milliseconds.

@@ -113,7 +113,7 @@ extension Ledger {
             "UPDATE ADIPTYCHCONFLICT SET ZWINNER = 'remote' WHERE ZWINNER = 'waiting'")
         for key: LedgerKey in [
             .initialImport, .echoesWriteIDs, .plainDialect, .witness, .line, .lostLine,
-            .reconciling, .retryAt, .lastRound, .oneToOneCheck, .waitingSince,
+            .reconciling, .retryAt, .lastRound, .oneToOneCheck, .oneToOnesSeen, .waitingSince,
         ] { try set(key, to: .null) }
     }
 }

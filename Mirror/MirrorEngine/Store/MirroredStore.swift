@@ -340,7 +340,7 @@ public final class MirroredStore: Sendable {
         }
         if concerned { try mirror.ledger.set(.oneToOneCheck, to: .integer(1)) }
         guard !page.moreComing, try mirror.ledger.setting(.oneToOneCheck) != nil else { return }
-        _ = try OneToOneRepair(mirror: mirror).run()
+        try OneToOneRepair(mirror: mirror).run()
         // What waits for a decision is looked at again after it.
         guard try mirror.ledger.waitingConflicts() == 0 else { return }
         try mirror.ledger.set(.oneToOneCheck, to: .null)

@@ -58,7 +58,7 @@ struct ModelChange {
         try mirror.ledger.connection.run("DELETE FROM ADIPTYCHREFUSAL")
         try refuseUnreadable()
         try connectWaiting()
-        try mirror.ledger.set(.oneToOneCheck, to: .integer(1))
+        try mirror.ledger.compareAllEnds()
         try mirror.ledger.finish()
     }
 

@@ -221,6 +221,55 @@ import Testing
         #expect(try title(a) == .text("secret"))
     }
 
+    /// The service was lost, and objects are to be made anew there: what could not be read waits
+    /// with them, and goes on under the names that their rows have when they come back.
+    @Test(arguments: [false, true])
+    func returnsAfterALossKeepWhatCouldNotBeRead(areDeletedBefore: Bool) throws {
+        let a = try device(1, keys)
+        let b = try Device(2, service, model: Self.model()) { $0.batchRecordsMax = 1 }
+        for _ in 0..<4 { try a.insert("Note", ["title": .text("secret")]) }
+        try settle([a, b])
+        let rows = try b.rows("Note")
+        b.refuseAll(.tryAgainLater)
+        if areDeletedBefore { try delete(rows, b) }
+        try service.lose()
+        _ = try b.sync()
+        if !areDeletedBefore { try delete(rows, b) }
+        b.intercept = { _ in nil }
+        var changes = ChangeSet()
+        changes.inserts = rows
+        _ = try b.store.save(changes)
+        try expectSecrets(4, after: b)
+    }
+
+    /// The same where it takes the name of another object meanwhile.
+    @Test func anotherNameAfterALossKeepsWhatCouldNotBeRead() throws {
+        let (a, b, c) = (try device(1, keys), try device(2, nil), try device(3, nil))
+        a.clock.advance(seconds: 60)
+        try a.insert("Note", ["token": token, "title": .text("secret")])
+        try settle([a, b])
+        try service.lose()
+        b.refuseAll()
+        _ = try b.sync()
+        b.intercept = { _ in nil }
+        try c.insert("Note", ["token": token, "rating": .double(4)])
+        try c.sync()
+        try expectSecrets(1, after: b)
+    }
+
+    private func delete(_ rows: [Row], _ device: Device) throws {
+        for row in rows { try device.delete(row.id) }
+        _ = try device.sync()
+    }
+
+    private func expectSecrets(_ count: Int, after device: Device) throws {
+        let later = try self.device(9, keys)
+        try settle([device, later])
+        #expect(try later.mirrored.status()?.refusals.isEmpty == true)
+        let titles = try later.rows("Note").map { try later.value($0.id, "title") }
+        #expect(titles == Array(repeating: .text("secret"), count: count))
+    }
+
     /// A line puts back what it shows, which is nothing while its key is not here.
     @Test(arguments: ["title", "photo"])
     func aSealedLineOfTheLogIsPutBackOpen(property: String) throws {

@@ -349,7 +349,7 @@ struct BatchBuilder {
         for pair in try mirror.ledger.pairs(of: entry.recordName) {
             try mirror.ledger.queuePairDeletion(pair)
         }
-        try mirror.ledger.removeEntry(entry)
+        try mirror.removeLine(of: entry)
     }
 
     // MARK: Assets

@@ -295,7 +295,7 @@ struct HistoryAnalysis {
         if mayBeKnown {
             try mirror.ledger.queueDeletion(key: entry.key)
         } else {
-            try mirror.ledger.removeEntry(entry)
+            try mirror.removeLine(of: entry)
             guard mirror.settings.exportOrder.isTarget(row.entity) else { return }
             try mirror.ledger.noteDeletedUnsent(entry.recordName)
         }
@@ -307,7 +307,7 @@ struct HistoryAnalysis {
             try mirror.ledger.removePair(pair)
         }
         try mirror.ledger.setOutside(false, entry.recordName)
-        try mirror.ledger.removeEntry(entry)
+        try mirror.removeLine(of: entry)
     }
 
     /// The first look at a store, or one after its history was purged: every row is compared with

@@ -135,7 +135,7 @@ struct ReplyRecording {
             guard let entry = try mirror.ledger.entry(named: name), entry.needsCloudDelete
             else { return }
             try mirror.keepForReturn(of: entry)
-            try mirror.ledger.removeEntry(entry)
+            try mirror.removeLine(of: entry)
             try noteDeleted(item, record)
         case .pair(let key):
             guard let entry = try mirror.ledger.pair(named: name), entry.key == key,

@@ -121,7 +121,7 @@ extension RecordImport {
         for pair in try mirror.ledger.pairs(of: entry.recordName) {
             try mirror.ledger.queuePairDeletion(pair)
         }
-        try mirror.ledger.removeEntry(entry)
+        try mirror.removeLine(of: entry)
     }
 
     func deletionConflict(

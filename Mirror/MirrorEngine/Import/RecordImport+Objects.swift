@@ -188,7 +188,7 @@ extension RecordImport {
             try mirror.ledger.setBase(record, key: entry.key)
             return nil
         }
-        try mirror.ledger.removeEntry(entry)
+        try mirror.removeLine(of: entry)
         return try makeArrival(record, layout: layout, state: state)
     }
 

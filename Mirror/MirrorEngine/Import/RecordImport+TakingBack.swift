@@ -83,14 +83,14 @@ extension RecordImport {
         try mirror.ledger.forgetRefusal(of: entry.recordName)
         var state = try mirror.mapping.storedState(of: base, entity: layout)
         guard try fill(&state, nil) else {
-            try mirror.ledger.removeEntry(entry)
+            try mirror.removeLine(of: entry)
             try waitForAssets(of: base)
             return nil
         }
         guard layout.number == entry.row.entity else {
             // Somebody made it one of another entity meanwhile: it comes as that, in a row of its
             // own.
-            try mirror.ledger.removeEntry(entry)
+            try mirror.removeLine(of: entry)
             return try makeArrival(base, layout: layout, state: state)
         }
         return Arrival(record: base, layout: layout, state: state, entry: entry, isNew: true)

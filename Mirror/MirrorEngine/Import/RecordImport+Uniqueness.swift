@@ -35,7 +35,7 @@ extension RecordImport {
             base: mirror.mapping.untouched(by: arrival.record, entity: arrival.layout),
             local: local, remote: arrival.state)
         outcome.merged += 1
-        try mirror.ledger.removeEntry(arrival.entry)
+        try mirror.removeLine(of: arrival.entry)
         // After the line, whose end settles what waited under its name: the survivor may bear it.
         for conflict in result.conflicts {
             try log(conflict, arrival.layout, name, by: arrival.record.modified)
@@ -43,6 +43,7 @@ extension RecordImport {
         try redirectLinks(from: arrival.entry.row, to: holder)
         if yields || stays { try keepOut(holder) }
         if adopts {
+            try mirror.carryKept(for: holder, from: ownName)
             try mirror.keepForeign(
                 of: yields ? twin.base?.unshared : twin.base, for: holder, isRenamed: true)
             try adopt(arrival, by: twin)
@@ -209,7 +210,7 @@ extension RecordImport {
             try mirror.enqueueUpkeep(survivor.row)
         }
         try mirror.ledger.moveAliases(from: loser.key, to: survivor.key)
-        try mirror.ledger.removeEntry(loser)
+        try mirror.removeLine(of: loser)
         if !isAlone {
             try mirror.ledger.keepAlias(
                 loser.recordName, mergedInto: survivor.key, at: loser.base?.recordChangeTag)

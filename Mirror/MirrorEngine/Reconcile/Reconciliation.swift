@@ -51,6 +51,7 @@ struct Reconciliation {
         let name = entry.recordName
         if isHidden(entry.base, orPurged: entry.needsCloudDelete) { return }
         if entry.needsCloudDelete {
+            try mirror.keepForReturn(of: entry)
             try mirror.ledger.noteDeleted(name, tag: entry.base?.recordChangeTag)
             return try importing.forget(entry)
         }

@@ -158,7 +158,15 @@ extension MirrorTransaction {
         try keepForeign(of: entry.base, for: entry.row, isRenamed: true)
     }
 
-    private func carryKept(for row: RowID, from name: String) throws {
+    /// Removes an object's line. What was kept for its row, sealed for its name, goes on as such:
+    /// the row may come back under another.
+    func removeLine(of entry: RecordEntry) throws {
+        try carryKept(for: entry.row, from: entry.recordName)
+        try ledger.removeEntry(entry)
+    }
+
+    /// What was kept for a row under `name` is to travel under another.
+    func carryKept(for row: RowID, from name: String) throws {
         var fields = try ledger.foreign(of: row)
         var seals: [CarriedSeals.Seal] = []
         for (field, value) in fields where field != RecordNames.carriedSeals {

@@ -84,7 +84,7 @@ struct ModelChange {
             if let base = entry.base, !base.deleted, base.recordChangeTag != nil {
                 try mirror.ledger.keepAside(base, .unknownEntity)
             }
-            try mirror.ledger.removeEntry(entry)
+            try mirror.removeLine(of: entry)
         }
     }
 

@@ -101,6 +101,39 @@ import Testing
         }
     }
 
+    /// The service takes nothing of the object that took another in: the other's name stays there,
+    /// and the round ends. Nothing of it is sent over and over.
+    @Test(arguments: [RecordError.Code.badRequest, .accessDenied])
+    func aNameStaysWhereItsSurvivorIsNotTaken(code: RecordError.Code) throws {
+        let own = try a.insert("Tag", ["label": .text("y")])
+        try settle([a, b])
+        b.clock.advance(seconds: 60)
+        try b.insert("Tag", ["label": .text("x")])
+        try b.sync()
+        try a.set(own, "label", .text("x"))
+        var refusals = 0
+        a.intercept = { request in
+            guard case .modifyRecords(let modify) = request, modify.atomic else { return nil }
+            refusals += 1
+            return .records(
+                RecordsReply(
+                    results: modify.operations.map { operation in
+                        let isSurvivor = operation.kind == .update
+                        return .failure(
+                            RecordError(
+                                isSurvivor ? code : .atomicError, "It is not taken.",
+                                recordName: operation.record.recordName))
+                    }))
+        }
+        for _ in 0..<3 { #expect(try a.sync().error == nil) }
+        #expect(refusals == 1)
+        #expect(try labels(a) == [.text("x")])
+        #expect(try a.mirrored.recordName(of: own) != nil)
+        a.intercept = { _ in nil }
+        try settle([a, b])
+        #expect(try labels(b).count == 1)
+    }
+
     /// A name and the object that took it in are of one request, however few it may have.
     @Test(arguments: 1...4) func namesAreDroppedWithinTheSizeOfABatch(recordsMax: Int) throws {
         let model = SampleModel.make(uniqueLabels: true)

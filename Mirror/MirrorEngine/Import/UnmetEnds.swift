@@ -16,8 +16,10 @@ struct UnmetEnds {
 
     init(_ mirror: MirrorTransaction) throws {
         layout = mirror.mapping.layout
-        let line = try mirror.store.connection.rows("SELECT min(Z_PK), max(Z_PK) FROM ACHANGE")
-            .first
+        // One by one they are read at the ends of the table, together from all of it.
+        let line = try mirror.store.connection.rows(
+            "SELECT (SELECT min(Z_PK) FROM ACHANGE), (SELECT max(Z_PK) FROM ACHANGE)"
+        ).first
         newest = line?[1].int64
         // What another user's devices decide is looked at anew each time.
         guard !mirror.mayHoldAnothers, let oldest = line?[0].int64, let newest,

@@ -1,6 +1,6 @@
 import Foundation
 import Platform
-import RecordService
+@testable import RecordService
 import Testing
 
 /// When tokens were shown last.
@@ -42,5 +42,49 @@ import Testing
             try accounts.keepTokenUses(isLast: true)
             #expect(try lastUse(id, other) ?? 0 > second)
         }
+    }
+
+    /// A token that nobody shows any more costs no memory, and what was not written of it is.
+    @Test func whatIsWrittenIsForgotten() throws {
+        try withStorage { storage in
+            let fixture = try ServiceFixture(storage)
+            let accounts = fixture.service.accounts
+            let user = try accounts.createUser(label: "Anna")
+            let tokens = try ["laptop", "phone"].map {
+                try accounts.issueUserToken(userRecordName: user.userRecordName, label: $0)
+            }
+            for token in tokens { _ = try accounts.bearer(of: token.secret) }
+            try accounts.keepTokenUses()
+            fixture.clock.advance(seconds: 60)
+            _ = try accounts.bearer(of: tokens[0].secret)
+            let last = try lastUse(tokens[0].description.id, accounts)
+            #expect(accounts.uses.count == 2)
+            for _ in 0..<2 {
+                fixture.clock.advance(seconds: 16 * 60)
+                try accounts.keepTokenUses()
+            }
+            #expect(accounts.uses.count == 0)
+            let other = try storage.administration().accounts
+            #expect(try lastUse(tokens[0].description.id, other) == last)
+        }
+    }
+
+    /// More at once than are written with one commit wait for the next, and what could not be
+    /// written is written later.
+    @Test func manyUsesAreWrittenBitByBit() {
+        let uses = TokenUses()
+        let count = TokenUses.writtenMax + 10
+        for index in 0..<count { uses.note("\(index)", at: 5) }
+        let first = uses.takeDue(at: 6, isLast: false)
+        #expect(first.count == TokenUses.writtenMax)
+        uses.giveBack(first)
+        var written: Set<String> = []
+        for _ in 0..<2 {
+            let due = uses.takeDue(at: 7, isLast: false)
+            written.formUnion(due.keys)
+            uses.kept(due)
+        }
+        #expect(written.count == count)
+        #expect(uses.takeDue(at: 8, isLast: true).isEmpty)
     }
 }

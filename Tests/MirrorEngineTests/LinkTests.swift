@@ -157,6 +157,34 @@ import Testing
         #expect(try a.target(note, "cover") == nil)
     }
 
+    /// A link that waits for its object is one: whoever it led to before lets go, in case it never
+    /// comes, and it is there when it does.
+    @Test func whoIsClaimedNoMoreLetsGoThoughTheOtherIsNotHere() throws {
+        _ = try halfLink(a, pointing: "cover")
+        try settle()
+        let stranger = Stranger(service, beside: a)
+        let name = try #require(try a.mirrored.recordName(of: a.only("Cover")))
+        var claim = try #require(try stranger.record(name))
+        let target = "FFFFFFFF-0000-4000-8000-000000000001"
+        claim.fields["CD_note"] = .string(target)
+        try stranger.write(claim)
+        try settle()
+        for device in [a, b] {
+            #expect(try device.target(device.only("Note"), "cover") == nil)
+            #expect(try device.target(device.only("Cover"), "note") == nil)
+        }
+        let log = try a.mirrored.conflicts() + b.mirrored.conflicts()
+        #expect(log.contains { $0.rule == "oneToOne" && $0.property == "cover" })
+        try stranger.write(
+            Record(target, "Note", ["CD_title": .string("late"), "CD_cover": .string(name)]))
+        try settle()
+        for device in [a, b] {
+            let note = try #require(try device.target(device.only("Cover"), "note"))
+            #expect(try device.value(note, "title") == .text("late"))
+            #expect(try device.target(note, "cover") == device.only("Cover"))
+        }
+    }
+
     @Test func ofTwoHalfLinksToOneObjectOneStaysAndOneIsLogged() throws {
         let cover = try a.insert("Cover")
         for title in ["x", "y"] {

@@ -33,26 +33,23 @@ struct OneToOneRepair {
         var repair = self
         if waiting.isEmpty, mirror.mayHoldAnothers { repair.left = try ends.takeBack() }
         let unmet = try UnmetEnds(mirror)
-        let meet = try repair.run(waiting, unmet)
-        if waiting.isEmpty, meet {
+        try repair.run(waiting, unmet)
+        if waiting.isEmpty {
             try mirror.ledger.set(.oneToOnesSeen, to: SQLiteValue(unmet.newest))
         }
         try ends.leaveAgain(repair.left)
     }
 
-    /// Returns whether all ends meet that were compared.
-    private func run(_ waiting: [NSEntityDescription], _ unmet: UnmetEnds) throws -> Bool {
-        var meet = true
+    private func run(_ waiting: [NSEntityDescription], _ unmet: UnmetEnds) throws {
         for entity in mirror.mapping.layout.entities where !entity.entity.isAbstract {
             for slot in entity.toOnes.indices {
                 guard !isWaiting(entity.toOnes[slot], waiting) else { continue }
                 try pairOwnInverse(entity, slot, unmet)
                 guard let pair = pair(entity, slot) else { continue }
                 try dropRivals(pair, unmet)
-                meet = try answerClaims(pair, unmet) && meet
+                try answerClaims(pair, unmet)
             }
         }
-        return meet
     }
 
     /// Whether an object of either end's entity waits for a decision and is not sent before it:
@@ -115,8 +112,8 @@ struct OneToOneRepair {
     }
 
     /// Each partner points back at whoever claims it. One that nobody claims keeps whom it points
-    /// at, as far as that one is free. Returns whether all meet.
-    private func answerClaims(_ pair: OneToOnePair, _ unmet: UnmetEnds) throws -> Bool {
+    /// at, as far as that one is free.
+    private func answerClaims(_ pair: OneToOnePair, _ unmet: UnmetEnds) throws {
         let answer = pair.answer.key
         let wrong = try mirror.store.connection.rows(
             "SELECT p.Z_PK, c.Z_PK, p.\(answer) FROM \(pair.answerTable) p "
@@ -133,34 +130,33 @@ struct OneToOneRepair {
                 unclaimed.append((try mirror.ledger.recordName(for: partner), partner, wanted))
             }
         }
-        var meet = true
         for (_, partner, wanted) in unclaimed.sorted(by: { $0.name < $1.name }) {
-            meet = try fillClaim(of: partner, wanted, pair) && meet
+            try fillClaim(of: partner, wanted, pair)
         }
-        return meet
     }
 
-    /// Writes the deciding end of a link of which only the other end has a value. Returns whether
-    /// the ends meet then.
-    private func fillClaim(
-        of partner: RowID, _ wanted: Int64, _ pair: OneToOnePair
-    ) throws -> Bool {
+    /// Writes the deciding end of a link of which only the other end has a value.
+    private func fillClaim(of partner: RowID, _ wanted: Int64, _ pair: OneToOnePair) throws {
         guard let claimant = try row(pair.claimEntity, wanted) else {
             // It leads to nothing, so there is no link to lose.
-            try set(partner, pair.answerProperty, to: nil)
-            return true
+            return try set(partner, pair.answerProperty, to: nil)
         }
         let claimed = try self.partner(of: claimant, pair.claimProperty)
-        if claimed == partner { return true }
-        if claimed != nil {
-            try assign(partner, pair.answerProperty, to: nil)
-            return true
-        }
+        if claimed == partner { return }
         // A claim that waits for its target is no absent one.
-        let waiting = try mirror.ledger.pendingLinks(of: mirror.ledger.recordName(for: claimant))
-        guard !waiting.contains(where: { $0.property == pair.claimProperty }) else { return false }
-        try set(claimant, pair.claimProperty, to: partner)
-        return true
+        let isFree = try claimed == nil && !awaitsTarget(claimant, pair.claimProperty)
+        if isFree {
+            try set(claimant, pair.claimProperty, to: partner)
+        } else {
+            try assign(partner, pair.answerProperty, to: nil)
+        }
+    }
+
+    /// Whether the link waits for its target.
+    private func awaitsTarget(_ row: RowID, _ property: String) throws -> Bool {
+        guard try mirror.ledger.hasPendingLinks() else { return false }
+        return try mirror.ledger.pendingLinks(of: mirror.ledger.recordName(for: row))
+            .contains { $0.property == property }
     }
 
     /// A relationship that is its own inverse, such as a spouse: by record name, each claim to

@@ -35,6 +35,32 @@ import Testing
         try service.records(inZone: a.mirrored.settings.zoneName).count
     }
 
+    /// A round goes on after a reset only with what it reads: what it sent before, whose answer
+    /// counts nowhere now, may have been edited by others since.
+    @Test(arguments: [ServiceDialect.extended, .plain])
+    func aRoundReadsTheZoneAfterAResetBeforeItSends(dialect: ServiceDialect) throws {
+        let service = try Device.service(dialect)
+        let policy = MergePolicy(deletion: .keepEdited)
+        let a = try Device(1, service, policy: policy)
+        let b = try Device(2, service, policy: policy)
+        let folder = try a.insert("Folder", ["name": .text("new")])
+        a.intercept = { request in
+            guard case .modifyRecords = request else { return nil }
+            a.intercept = { _ in nil }
+            let reply = try service.handle(request, from: a.mirrored.deviceID())
+            try b.sync()
+            try b.set(b.only("Folder"), "name", .text("edited"))
+            try b.sync()
+            try a.delete(folder)
+            try a.mirrored.reset()
+            return reply
+        }
+        try settle([a, b])
+        for device in [a, b] {
+            #expect(try device.value(device.only("Folder"), "name") == .text("edited"))
+        }
+    }
+
     /// What another process had asked for before the reset may be of another user's zone.
     @Test func whatWasAskedForBeforeAResetIsNotApplied() throws {
         let store = try Device(3, service)

@@ -79,6 +79,9 @@ package struct ExportBatch: Hashable, Sendable {
     /// Names of records that the service did not find, and may have deleted: nothing is concluded
     /// from it before the zone was read.
     package var missing: Set<String> = []
+    /// The store is to be compared with the zone as a whole, as of a reset: nothing is sent before
+    /// it was read.
+    package var needsReading = false
     /// The last line of an object in it, where there may be more behind.
     package var lastKey: Int64?
     /// Changes that were noted in the history on the way.

@@ -323,6 +323,7 @@ package struct MirrorMachine: Sendable {
 
     private mutating func send(_ batch: ExportBatch) -> Instruction {
         bounds.expect(batch.noted)
+        guard !batch.needsReading else { return startNextPass() }
         guard !batch.isEmpty else { return course.hasSent ? startNextPass() : finish() }
         guard bounds.countExport() else { return stopStorm() }
         guard batch.uploads.isEmpty else { return askAddresses(for: batch.uploads) }

@@ -346,17 +346,22 @@ public final class MirroredStore: Sendable {
         try mirror.ledger.set(.oneToOneCheck, to: .null)
     }
 
-    /// Builds the next batch, of at most `recordsMax` records; empty when nothing waits. The
-    /// history is looked at first: a row that changed since would travel with its new values and
-    /// the times of its old ones.
+    /// Builds the next batch, of at most `recordsMax` records; empty when nothing waits, or when the
+    /// zone is to be read before. The history is looked at first: a row that changed since would
+    /// travel with its new values and the times of its old ones.
     package func nextBatch(
         recordsMax: Int? = nil, assets: AssetSupport = .none
     ) throws -> ExportBatch {
         try write { mirror in
             let noted = try catchUpWithKeys(mirror)
-            var builder = BatchBuilder(
-                mirror: mirror, recordsMax: recordsMax ?? .max, assets: assets)
-            var batch = try builder.build()
+            var batch = ExportBatch()
+            if try mirror.ledger.isReconciling {
+                batch.needsReading = true
+            } else {
+                var builder = BatchBuilder(
+                    mirror: mirror, recordsMax: recordsMax ?? .max, assets: assets)
+                batch = try builder.build()
+            }
             batch.noted = noted
             return batch
         }
@@ -370,6 +375,7 @@ public final class MirroredStore: Sendable {
         guard let key = batch.lastKey else { return nil }
         return try write { mirror in
             let noted = try catchUpWithKeys(mirror)
+            guard try !mirror.ledger.isReconciling else { return nil }
             var builder = BatchBuilder(mirror: mirror, recordsMax: recordsMax, assets: assets)
             var next = try builder.build(behind: key)
             next.noted = noted

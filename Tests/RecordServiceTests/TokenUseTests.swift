@@ -1,7 +1,8 @@
 import Foundation
 import Platform
-@testable import RecordService
 import Testing
+
+@testable import RecordService
 
 /// When tokens were shown last.
 @Suite(.everyBackend) struct TokenUseTests {

@@ -61,6 +61,31 @@ import Testing
         }
     }
 
+    /// What was deleted here while the service lost it is deleted again where a late copy of the
+    /// request that made it brings it back.
+    @Test(arguments: [ServiceDialect.extended, .plain])
+    func aLateCopyOfWhatWasDeletedIsDeletedAgain(dialect: ServiceDialect) throws {
+        let service = try Device.service(dialect)
+        let a = try Device(1, service)
+        let note = try a.insert("Note")
+        var copies: [RecordRequest] = []
+        a.intercept = { request in
+            if case .modifyRecords = request { copies.append(request) }
+            return nil
+        }
+        try a.sync()
+        a.intercept = { _ in nil }
+        try a.delete(note)
+        try service.lose()
+        try a.sync()
+        let device = try a.mirrored.deviceID()
+        for copy in copies { _ = try? service.handle(copy, from: device) }
+        try settle([a])
+        #expect(try a.rows("Note").isEmpty)
+        let zone = a.mirrored.settings.zoneName
+        #expect(try service.records(inZone: zone).values.allSatisfy(\.deleted))
+    }
+
     /// What another process had asked for before the reset may be of another user's zone.
     @Test func whatWasAskedForBeforeAResetIsNotApplied() throws {
         let store = try Device(3, service)

@@ -52,7 +52,7 @@ struct Reconciliation {
         if isHidden(entry.base, orPurged: entry.needsCloudDelete) { return }
         if entry.needsCloudDelete {
             try mirror.keepForReturn(of: entry)
-            try mirror.ledger.noteDeleted(name, tag: entry.base?.recordChangeTag)
+            try noteDeleted(entry)
             return try importing.forget(entry)
         }
         if isPurged(entry.base) {
@@ -69,6 +69,19 @@ struct Reconciliation {
         try mirror.ledger.clearBase(key: entry.key)
         try mirror.ledger.setNeedsUpload(true, key: entry.key)
         importing.outcome.sentAgain += 1
+    }
+
+    /// What the zone lacks is deleted here. A late copy of what was sent of it may bring it yet,
+    /// which shows by the IDs of the writes: a plain service has no tags that tell.
+    private func noteDeleted(_ entry: RecordEntry) throws {
+        let name = entry.recordName
+        var sent = try mirror.ledger.marksInFlight(name)
+        if try mirror.ledger.isPlain { sent += entry.base?.knownWriteIDs ?? [] }
+        if try !sent.isEmpty && (entry.base == nil || mirror.ledger.isPlain) {
+            try mirror.ledger.noteDeletedUnknown(name, sentUnder: sent)
+        } else {
+            try mirror.ledger.noteDeleted(name, tag: entry.base?.recordChangeTag)
+        }
     }
 
     private func reconcile(_ entry: PairEntry, _ importing: inout RecordImport) throws {

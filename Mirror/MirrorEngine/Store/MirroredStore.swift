@@ -346,9 +346,9 @@ public final class MirroredStore: Sendable {
         try mirror.ledger.set(.oneToOneCheck, to: .null)
     }
 
-    /// Builds the next batch, of at most `recordsMax` records; empty when nothing waits, or when the
-    /// zone is to be read before. The history is looked at first: a row that changed since would
-    /// travel with its new values and the times of its old ones.
+    /// Builds the next batch, of at most `recordsMax` records; empty when nothing waits, or when
+    /// the zone is to be read before. The history is looked at first: a row that changed since
+    /// would travel with its new values and the times of its old ones.
     package func nextBatch(
         recordsMax: Int? = nil, assets: AssetSupport = .none
     ) throws -> ExportBatch {

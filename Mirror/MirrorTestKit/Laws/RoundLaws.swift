@@ -70,7 +70,10 @@ struct RoundLaws {
                 || isAside(write.recordName, tags, ledger)
         }
         if object != nil || pair != nil {
-            return try write.isDeletion || isAside(write.recordName, tags, ledger)
+            // A plain service tells a deletion without a tag; one that came since is newer.
+            let wasDeleted = object?.base?.deleted ?? pair?.base?.deleted ?? false
+            return try write.isDeletion || wasDeleted && tags.contains("")
+                || isAside(write.recordName, tags, ledger)
         }
         // Gone here: deleted since, or merged into another.
         if write.isDeletion { return true }

@@ -115,6 +115,35 @@ import Testing
         try expectNote(views: 4)
     }
 
+    /// What an object's link waits for comes while the object is deleted here, and the service was
+    /// not told, or its answer was lost.
+    @Test(arguments: [false, true])
+    func aLinkFindsWhatCameWhileItsObjectWasGone(isDeletionTaken: Bool) throws {
+        let stranger = Stranger(service, beside: a)
+        let name = try #require(try a.mirrored.recordName(of: note))
+        var record = try #require(try stranger.record(name))
+        record.fields["CD_folder"] = .string("later")
+        try stranger.write(record)
+        try a.sync()
+        #expect(try a.target(note, "folder") == nil)
+        let row = try #require(try a.store.row(note))
+        try a.delete(note)
+        try stranger.write(Record("later", "Folder", ["CD_name": .string("l")]))
+        a.intercept = { [service] request in
+            guard case .modifyRecords = request else { return nil }
+            if isDeletionTaken { _ = try service.handle(request, from: "lost") }
+            throw Missing(name: "service")
+        }
+        _ = try? a.sync()
+        a.intercept = { _ in nil }
+        try revive(row, on: a)
+        try settle()
+        for device in [a, b] {
+            let folder = try #require(try device.target(device.only("Note"), "folder"))
+            #expect(try device.value(folder, "name") == .text("l"))
+        }
+    }
+
     /// The reply to the deletion is lost, and the deletion is taken back before the next round.
     @Test func aLostReplyToTheDeletionDoesNotTakeTheObjectAway() throws {
         let row = try #require(try a.store.row(note))

@@ -266,11 +266,12 @@ struct HistoryAnalysis {
     private func takeBackDeletion(of row: RowID, insertedIn transaction: Int64) throws {
         guard let entry = try mirror.ledger.entry(for: row), entry.needsCloudDelete else { return }
         let isRefused = try mirror.ledger.refusedDeletion(named: entry.recordName) != nil
+        var name = entry.recordName
         if isRefused {
             try mirror.ledger.forgetRefusal(of: entry.recordName)
         } else if try mirror.ledger.wasDeletionSent(key: entry.key) {
             var naming = mirror.naming
-            let name = try naming.recordName(of: row, insertedIn: transaction)
+            name = try naming.recordName(of: row, insertedIn: transaction)
             try mirror.ledger.rename(entry.recordName, to: name)
             try mirror.ledger.forgetInFlight(entry.recordName)
             try mirror.ledger.repoint(key: entry.key, to: row, named: name)
@@ -281,7 +282,7 @@ struct HistoryAnalysis {
         }
         try mirror.ledger.unqueueDeletion(key: entry.key)
         var importing = try RecordImport(mirror: mirror)
-        try importing.welcome(entry.recordName)
+        try importing.welcome(name, former: entry.recordName)
     }
 
     private func noteDeletion(of row: RowID) throws {

@@ -173,10 +173,14 @@ struct RecordImport {
         mergedNames.misnaming = []
     }
 
-    /// Lets what waited for the object called `name`, which is here again, find it.
-    mutating func welcome(_ name: String) throws {
-        arrived.append(name)
+    /// Lets what waited for the object called `former`, which is here again and goes by `name`,
+    /// find it, and its own links what came while it was gone.
+    mutating func welcome(_ name: String, former: String) throws {
+        arrived.append(former)
         try resolveArrivals()
+        for link in try mirror.ledger.pendingLinks(of: name) {
+            try resolveLinks(to: link.target.recordName)
+        }
         try sendNames()
         try repairOrder()
         try flush()

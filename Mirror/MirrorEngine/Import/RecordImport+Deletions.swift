@@ -58,8 +58,10 @@ extension RecordImport {
         let layout = try mirror.layout(of: row.id)
         let local = try mirror.state(of: row, named: entry.recordName)
         // Whoever deleted the object did not know of the lost version: all of it counts as edited.
-        let agreed = try (lost == nil ? lastAgreed(entry, deleted: record) : nil)
-            .map { mirror.mapping.agreedState(of: $0, entity: layout).adopting(local) }
+        let known = try lost == nil ? lastAgreed(entry, deleted: record) : nil
+        let agreed = known.map {
+            mirror.mapping.agreedState(of: $0, entity: layout).adopting(local)
+        }
         let base = try withLinksCut(agreed, in: local)
         let edits = local.edits(from: base)
         let keeps = mirror.settings.policy.deletion == .keepEdited && !edits.isEmpty
@@ -72,6 +74,7 @@ extension RecordImport {
         if keeps {
             try mirror.keepForeign(of: entry.base, for: entry.row)
             try mirror.ledger.setBase(record, key: entry.key)
+            if let known { try mirror.ledger.keepFormerBase(known) }
             try mirror.enqueueUpload(entry.row)
         } else {
             let losesLinks = try logLostLinks(of: entry, local, by: record.modified)

@@ -286,10 +286,10 @@ extension RecordImport {
         let followed = try withDerivedEnds(
             withLinksFollowed(agreed, local, arrival.state), local, arrival)
         let base = try counted(followed, arrival, local: local, lost: lost?.known)
-        let root =
-            base ?? mirror.mapping.untouched(by: arrival.record, entity: arrival.layout)
+        let parting = try parting(upon: base, agreed: agreed, local, arrival)
         var result = try objectMerge(of: arrival, with: arrival.entry.recordName).merge(
-            base: root, local: withoutComputed(local, base: root, arrival), remote: arrival.state)
+            base: parting.base, local: withoutComputed(local, base: parting.base, arrival),
+            remote: arrival.state, unclear: parting.unclear)
         try keepWaiting(&result, local: local, arrival)
         keepUnseen(&result, local: local, base: base, arrival)
         noteMovedEnds(arrival, from: agreed, to: result.merged)

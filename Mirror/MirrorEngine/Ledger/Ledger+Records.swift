@@ -373,6 +373,7 @@ extension Ledger {
         try connection.run(
             Self.keepingBase, [.integer(key), .blob(Self.archive(record, fields))])
         try forgetRefusal(of: record.recordName)
+        if !record.deleted { try forgetFormerBase(of: record.recordName) }
     }
 
     static func archive(_ record: Record, _ fields: Data?) -> Data {
@@ -403,6 +404,7 @@ extension Ledger {
         try connection.run(
             "DELETE FROM ADIPTYCHEDIT WHERE ZRECORDNAME = ?", [.text(entry.recordName)])
         try forgetCounts(of: entry.recordName)
+        try forgetFormerBase(of: entry.recordName)
         try setOutside(false, entry.recordName)
         try dropReplay(of: entry.recordName)
         try decideWaiting(of: entry.recordName, for: .remote)

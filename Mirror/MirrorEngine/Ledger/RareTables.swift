@@ -5,7 +5,7 @@ internal import SQLiteDriver
 final class RareTables {
     enum Table: Int, CaseIterable {
         case refusals, inFlight, sentBatches, replays, foreign, deletions, outside, roots, shares
-        case pendingLinks, formerRows, formerEdits, computed
+        case pendingLinks, formerRows, formerEdits, formerBases, computed
 
         fileprivate var name: String {
             switch self {
@@ -21,6 +21,7 @@ final class RareTables {
             case .pendingLinks: "ANSCKIMPORTPENDINGRELATIONSHIP"
             case .formerRows: "ADIPTYCHFORMERROW"
             case .formerEdits: "ADIPTYCHFORMEREDIT"
+            case .formerBases: "ADIPTYCHFORMERBASE"
             case .computed: "ADIPTYCHCOMPUTED"
             }
         }
@@ -28,7 +29,8 @@ final class RareTables {
         /// The tables of an older version of this library have none, or a migration makes it.
         fileprivate var isLater: Bool {
             [
-                .outside, .roots, .shares, .sentBatches, .formerRows, .formerEdits, .computed,
+                .outside, .roots, .shares, .sentBatches, .formerRows, .formerEdits, .formerBases,
+                .computed,
             ].contains(self)
         }
     }

@@ -31,11 +31,15 @@ package struct ObjectMerge: Sendable {
     }
 
     /// Merges `local` and `remote`, which both come from `base` (nil: neither knew of the other).
-    package func merge(base: ObjectState?, local: ObjectState, remote: ObjectState) -> Outcome {
+    /// In the properties `unclear` both count as changed.
+    package func merge(
+        base: ObjectState?, local: ObjectState, remote: ObjectState,
+        unclear: Set<PropertySlot> = []
+    ) -> Outcome {
         var outcome = Outcome(merged: remote)
         let base = base ?? ObjectState(empty: entity)
         for slot in local.changes(from: base) {
-            guard !isSame(slot, remote, base) else {
+            guard unclear.contains(slot) || !isSame(slot, remote, base) else {
                 outcome.merged.copy(slot, from: local)
                 continue
             }

@@ -109,6 +109,7 @@ extension Ledger {
             "ADIPTYCHFOREIGN", "ADIPTYCHHELD", "ADIPTYCHCOUNT", "ADIPTYCHSHARE", "ADIPTYCHROOT",
             "ADIPTYCHRECEIPT", "ADIPTYCHOUTSIDE", "ADIPTYCHALIAS",
         ] { try connection.run("DELETE FROM \(table)") }
+        try forgetFormerBases()
         try connection.run(
             "UPDATE ADIPTYCHCONFLICT SET ZWINNER = 'remote' WHERE ZWINNER = 'waiting'")
         for key: LedgerKey in [

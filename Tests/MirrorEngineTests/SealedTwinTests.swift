@@ -205,6 +205,22 @@ import Testing
         }
     }
 
+    /// The value was read, and what took its place is sealed under a key that is not here yet.
+    @Test(arguments: DeletionRule.allCases)
+    func whatIsSealedUnderALaterKeyIsNoClearing(rule: DeletionRule) throws {
+        let policy = MergePolicy(deletion: rule)
+        let a = try device(1, SealingKeys(keys.keys + [Self.key(2)]), policy: policy)
+        let b = try device(2, keys, policy: policy)
+        let note = try b.insert("Note", ["title": .text("old")])
+        try settle([b, a])
+        try a.set(a.only("Note"), "title", .text("new"))
+        try a.sync()
+        try b.delete(note)
+        try settle([b, a])
+        let lines = try b.mirrored.conflicts().filter { $0.property == "title" }
+        #expect(lines.count == 1 && lines.first?.rule == rule.rawValue)
+    }
+
     @Test(arguments: [false, true])
     func aDeletionThatIsTakenBackKeepsWhatCouldNotBeRead(wasSent: Bool) throws {
         let (a, b) = (try device(1, keys), try device(2, nil))

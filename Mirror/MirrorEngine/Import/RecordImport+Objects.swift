@@ -166,7 +166,11 @@ extension RecordImport {
             of: Arrival(record: record, layout: layout, state: state, entry: entry, isNew: false),
             local: nil)
         let base = try withLinksCut(agreed, in: state, isRemote: true)
-        let changed = state.edits(from: base)
+        let changed = state.edits(from: base).filter { slot in
+            guard case .attribute(let index) = slot else { return true }
+            // What cannot be read is no clearing.
+            return !mirror.mapping.isLocked(index, layout, in: record)
+        }
         let unseen = mirror.mapping.lockedEdits(in: record, since: entry.base, of: layout)
         let isEdited = !changed.isEmpty || !unseen.isEmpty
         let keeps = mirror.settings.policy.deletion == .keepEdited && isEdited

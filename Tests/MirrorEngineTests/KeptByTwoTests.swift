@@ -109,13 +109,24 @@ import Testing
         #expect(line.base == .string("old") && line.remote == .string("new"))
     }
 
+    /// Nobody put the former text in twice.
     @Test(arguments: dialects)
-    func aCountCountsOnce(dialect: ServiceDialect) throws {
+    func aTextIsWhatTheFirstMadeOfIt(dialect: ServiceDialect) throws {
+        let world = try World(dialect, rule: .text)
+        try world.first.set(world.first.only("Note"), "title", .text("new"))
+        try world.settle()
+        #expect(try world.values("title") == [.text("new"), .text("new")])
+        #expect(try world.lines("title").first?.local == .string("old"))
+    }
+
+    @Test(arguments: dialects, [[6, 7], [6, 5], [5, 7], [5, 5]])
+    func aCountCountsOnce(dialect: ServiceDialect, counts: [Int64]) throws {
         let world = try World(dialect)
-        for (device, count) in [(world.first, Int64(6)), (world.second, 7)] {
+        for (device, count) in zip([world.first, world.second], counts) where count != 5 {
             try device.set(device.only("Note"), "views", .integer(count))
         }
         try world.settle()
-        #expect(try world.values("views") == [.integer(8), .integer(8)])
+        let sum = AttributeValue.integer(counts[0] + counts[1] - 5)
+        #expect(try world.values("views") == [sum, sum])
     }
 }

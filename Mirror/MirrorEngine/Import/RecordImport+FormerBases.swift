@@ -9,14 +9,13 @@ extension RecordImport {
     struct Parting {
         /// What to merge upon.
         var base: ObjectState
-        /// Properties of which only one side tells anything, and nobody can say whether the other
-        /// cleared them or never heard of their values.
-        var unclear: Set<PropertySlot> = []
+        /// Properties that count as changed on both sides, although this one has them as in `base`:
+        /// the other may have made the object from an older state, and never heard of their values.
+        var unclear: [PropertySlot] = []
     }
 
-    /// The base of a merge, which is `base` as far as that says anything. Where the object was
-    /// deleted meanwhile and kept here, what it was before counts of what was edited here since.
-    /// What was not may be newer here than what the other device made the object from.
+    /// The base of a merge: `base` as far as that says anything, and what the object was before a
+    /// deletion that this device did not follow.
     func parting(
         upon base: ObjectState?, agreed: ObjectState?, _ local: ObjectState, _ arrival: Arrival
     ) throws -> Parting {
@@ -32,16 +31,21 @@ extension RecordImport {
             let there = try withLinksCut(here, in: arrival.state, isRemote: true)
         else { return parting }
         let empty = ObjectState(empty: layout)
-        let edits = Set(local.edits(from: here) + here.edits(from: local))
+        let edited = Set(local.edits(from: here) + here.edits(from: local))
+        let told = Set(arrival.state.edits(from: there) + there.edits(from: arrival.state))
         for slot in here.changes(from: empty) where parting.base.value(slot) == empty.value(slot) {
-            if edits.contains(slot) {
-                parting.base.copy(slot, from: here)
-            } else if arrival.state.value(slot) == empty.value(slot),
-                there.value(slot) != empty.value(slot)
-            {
-                parting.unclear.insert(slot)
+            parting.base.copy(slot, from: here)
+            if !edited.contains(slot), told.contains(slot), !isCounter(slot, of: layout) {
+                parting.unclear.append(slot)
             }
         }
         return parting
+    }
+
+    /// Where nothing was counted here the other side's number is right: its counts are in it.
+    private func isCounter(_ slot: PropertySlot, of layout: EntityLayout) -> Bool {
+        let rule = mirror.settings.policy.rule(
+            entity: layout.name, property: slot.name(in: layout))
+        return rule.name == MergeRule.counter.name
     }
 }

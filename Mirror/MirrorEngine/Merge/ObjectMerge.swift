@@ -34,11 +34,12 @@ package struct ObjectMerge: Sendable {
     /// In the properties `unclear` both count as changed.
     package func merge(
         base: ObjectState?, local: ObjectState, remote: ObjectState,
-        unclear: Set<PropertySlot> = []
+        unclear: [PropertySlot] = []
     ) -> Outcome {
         var outcome = Outcome(merged: remote)
         let base = base ?? ObjectState(empty: entity)
-        for slot in local.changes(from: base) {
+        let changes = local.changes(from: base)
+        for slot in changes + unclear.filter({ !changes.contains($0) }) {
             guard unclear.contains(slot) || !isSame(slot, remote, base) else {
                 outcome.merged.copy(slot, from: local)
                 continue

@@ -93,8 +93,10 @@ struct EditMemory {
 
     // MARK: Asking
 
+    /// What was written before a deletion that was undone is not remembered.
     func isWrittenByOne(_ property: Property) -> Bool {
         Set((writes[property] ?? []).map(\.device)).count == 1 && !decided.contains(property)
+            && !undone.contains(property.recordName)
     }
 
     /// The writes of a property when each was made by a device that saw the one before; nil

@@ -45,7 +45,11 @@ struct HeldLaws {
             let isAgreed =
                 states.allSatisfy { $0.attributes[slot] == value }
                 && (service == nil || service?.attributes[slot] == value)
+            let property = EditMemory.Property(
+                recordName: name, name: entity.attributes[slot].name)
+            // Who decided a conflict that waited may have chosen another.
             guard isAgreed, final.attributes[slot] != value,
+                !world.editor.memory.decided.contains(property),
                 !world.editor.counters.include(entity.attributes[slot], of: entity)
             else { return nil }
             return "\(entity.attributes[slot].name) of \(name.suffix(6)) was \(value.summary) on "

@@ -52,7 +52,8 @@ final class VersionedWorld {
 
     /// The device after an update of its app: the store is migrated within its file.
     func updated(
-        _ device: Device, to model: NSManagedObjectModel? = nil, policy: MergePolicy = MergePolicy()
+        _ device: Device, to model: NSManagedObjectModel? = nil,
+        policy: MergePolicy = MergePolicy(), keys: SealingKeys? = nil
     ) throws -> Device {
         guard let file = file(of: device) else { throw Missing(name: "file") }
         let (old, new) = (device.store.layout.model, model ?? later)
@@ -60,7 +61,7 @@ final class VersionedWorld {
             file, from: old, to: new, configuration: nil,
             mapping: try InferredMapping(from: old.entities, to: new.entities),
             defaults: { $0.storedDefault })
-        return try open(file, new, policy)
+        return try open(file, new, policy, keys: keys)
     }
 
     /// The same by way of a mapping model, which makes a new file.

@@ -231,9 +231,11 @@ package final class RecordMapping: Sendable {
         }
     }
 
-    /// Whether a record says something of a property that this model can hold.
+    /// Whether a record says something of a property that this model can hold, or carries it.
     func isReadable(_ slot: PropertySlot, of entity: EntityLayout, in record: Record) -> Bool {
-        guard isWritten(slot, of: entity, in: record) else { return false }
+        guard isWritten(slot, of: entity, in: record) else {
+            return carriesReadable(slot, of: entity, in: record)
+        }
         switch slot {
         case .attribute(let index):
             let field = names.attribute(index, of: entity)

@@ -95,6 +95,13 @@ extension RecordMapping {
         return .null
     }
 
+    /// Whether the record carries a value of the property that opens here.
+    func carriesReadable(_ slot: PropertySlot, of entity: EntityLayout, in record: Record) -> Bool {
+        guard case .attribute(let index) = slot else { return false }
+        let value = try? carriedValue(index, entity, in: record)
+        return value.map { !$0.isNull } ?? false
+    }
+
     /// A carried value; null where its key is not here. Throws `.sealBroken`, `.fieldMismatch`.
     func value(
         of seal: CarriedSeals.Seal, _ slot: Int, _ entity: EntityLayout

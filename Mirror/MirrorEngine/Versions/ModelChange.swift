@@ -209,7 +209,9 @@ struct ModelChange {
         let foreign = try mirror.ledger.foreign(of: entry.row)
         guard entry.base?.deleted == false || !foreign.isEmpty else { return nil }
         var record = entry.base ?? Record(recordName: entry.recordName, recordType: "")
+        let carried = CarriedSeals(record.fields).union(CarriedSeals(foreign))
         record.fields.merge(foreign) { own, other in own ?? other }
+        if !carried.isEmpty { record.fields[RecordNames.carriedSeals] = carried.field }
         return record
     }
 

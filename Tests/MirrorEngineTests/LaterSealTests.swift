@@ -1,0 +1,59 @@
+import Foundation
+import MirrorEngine
+import MirrorTestKit
+import ObjectModel
+import RecordWire
+import SQLiteStore
+import Stores
+import Testing
+
+/// A sealed value of a property that a device's version does not know, of an object that goes on
+/// under another name there: it is in the row once the device is updated.
+@Suite struct LaterSealTests {
+    private static func model(isLater: Bool) -> NSManagedObjectModel {
+        let model = SampleModel.make()
+        guard isLater else { return model }
+        let secret = SampleModel.attribute("secret", .stringAttributeType)
+        secret.allowsCloudEncryption = true
+        model.entitiesByName["Note"]?.properties += [secret]
+        return model
+    }
+
+    enum Course: CaseIterable {
+        case unsent, unanswered, sent
+    }
+
+    @Test(arguments: Course.allCases)
+    func whatIsCarriedIsInTheRowAfterAnUpdate(course: Course) throws {
+        let world = try VersionedWorld(
+            from: Self.model(isLater: false), to: Self.model(isLater: true))
+        let keys = try SealingKeys([SealingKey(secret: Data(repeating: 1, count: 32))])
+        let a = try world.open(world.folder.appendingPathComponent("a"), world.later, keys: keys)
+        let b = try world.open(world.folder.appendingPathComponent("b"), world.former, keys: keys)
+        try a.insert("Note", ["title": .text("t"), "secret": .text("s")])
+        try world.settle(a, b)
+        let row = try #require(try b.rows("Note").first)
+        try b.delete(row.id)
+        try world.settle(b, a)
+        #expect(try a.rows("Note").isEmpty)
+        var changes = ChangeSet()
+        changes.inserts = [row]
+        _ = try b.store.save(changes)
+        if course != .unsent {
+            if course == .unanswered {
+                b.intercept = { request in
+                    guard case .modifyRecords = request else { return nil }
+                    _ = try world.service.handle(request, from: b.mirrored.deviceID())
+                    throw Missing(name: "answer")
+                }
+            }
+            _ = try? b.sync()
+        }
+        let later = try world.updated(b, keys: keys)
+        try world.settle(later, a)
+        for device in [a, later] {
+            #expect(try device.value(device.only("Note"), "secret") == .text("s"))
+            #expect(try device.mirrored.conflicts().isEmpty)
+        }
+    }
+}

@@ -205,6 +205,22 @@ import Testing
         }
     }
 
+    /// Who keeps an object against its deletion makes it anew, and edits nothing by that.
+    @Test func whatIsMadeAnewKeepsTheSealsOfWhatWasNotEdited() throws {
+        let policy = MergePolicy(deletion: .keepEdited)
+        let (a, b) = (try device(1, keys, policy: policy), try device(2, nil))
+        let c = try device(3, keys)
+        let note = try a.insert("Note", ["title": .text("secret"), "rating": .double(1)])
+        try settle([a, b, c])
+        try c.delete(c.only("Note"))
+        try c.sync()
+        try a.set(note, "rating", .double(2))
+        try settle([a])
+        try b.delete(b.only("Note"))
+        try settle([b, a, c])
+        #expect(try b.mirrored.conflicts().map(\.property) == ["rating"])
+    }
+
     /// The value was read, and what took its place is sealed under a key that is not here yet.
     @Test(arguments: DeletionRule.allCases)
     func whatIsSealedUnderALaterKeyIsNoClearing(rule: DeletionRule) throws {

@@ -175,6 +175,9 @@ struct BatchBuilder {
                 return try mirror.ledger.keepRefusal(of: entry.recordName, refusal)
             }
             var record = try mirror.mapping.record(named: entry.recordName, for: state)
+            if let known = try mirror.ledger.formerBase(of: entry.recordName) {
+                mirror.mapping.keepSeals(of: known, in: &record, state)
+            }
             if let former { try mirror.leaveOut(allBut: former, of: &record, row.id) }
             if let parent = try assignedParent(of: entry.recordName) { record.parent = parent }
             try addForeign(to: &record.fields, of: row.id, upon: nil)

@@ -50,6 +50,21 @@ extension RecordMapping {
         return RecordArchive.encodeFields(fields)
     }
 
+    /// Lets the values of a record that is made anew keep the seals that they had before its
+    /// deletion: who cannot read them takes another seal for another value.
+    func keepSeals(of former: Record, in record: inout Record, _ state: ObjectState) {
+        guard former.recordName.isExactly(record.recordName),
+            let entity = layout.entity(state.entity)
+        else { return }
+        let known = agreedState(of: former, entity: entity)
+        for slot in sealedSlots[state.entity] ?? []
+        where known.attributes[slot] == state.attributes[slot] {
+            let name = names.attribute(slot, of: entity).plain
+            guard record.fields[name] != nil, let sealed = former.fields[name] else { continue }
+            record.fields[name] = sealed
+        }
+    }
+
     /// An attribute's value in a record as it is sealed.
     func sealedBytes(_ slot: Int, _ entity: EntityLayout, in record: Record) -> Data? {
         guard let (_, field) = sealedField(slot, entity, in: record), case .bytes(let data) = field

@@ -74,6 +74,25 @@ import Testing
         #expect(try label(a) == .text("y") && label(b) == .text("y"))
     }
 
+    /// What is deleted here alone comes again with what it is linked with.
+    @Test func whatComesAgainHasItsPairs() throws {
+        let tag = try b.insert("Tag", ["label": .text("w")])
+        let note = try b.insert("Note", ["title": .text("n")])
+        try b.pair(note, "tags", with: tag)
+        try settle([b, a])
+        try a.set(a.only("Tag"), "label", .text("x"))
+        try settle([a, b])
+        #expect(try label(b) == .text("w") && a.mirrored.status()?.keptHere == 1)
+        try a.delete(a.only("Tag"))
+        try settle([a, b])
+        #expect(try b.rows("Tag").count == 1 && a.rows("Tag").isEmpty)
+        #expect(try b.members(note, "tags") == [tag])
+        try b.set(tag, "label", .text("y"))
+        try settle([b, a])
+        #expect(try a.members(a.only("Note"), "tags") == [a.only("Tag")])
+        #expect(try a.mirrored.status()?.isInSync == true)
+    }
+
     /// A member whose owner here is outside keeps the one that others gave it.
     @Test(arguments: 0..<8 as Range<UInt64>)
     func anOwnerThatIsOutsideTakesNothingFromOthers(seed: UInt64) throws {

@@ -302,10 +302,15 @@ struct HistoryAnalysis {
         }
     }
 
-    /// What is outside of the selection is deleted here alone.
+    /// What is outside of the selection is deleted here alone. Its pairs wait for it, as the others
+    /// have them: it comes again when somebody edits it.
     private func forgetOutside(_ entry: RecordEntry) throws {
         for pair in try mirror.ledger.pairs(of: entry.recordName) {
-            try mirror.ledger.removePair(pair)
+            if pair.base == nil || pair.needsDelete {
+                try mirror.ledger.removePair(pair)
+            } else {
+                try mirror.ledger.setPair(pair.key, isPending: true, isUploaded: true)
+            }
         }
         try mirror.ledger.setOutside(false, entry.recordName)
         try mirror.removeLine(of: entry)

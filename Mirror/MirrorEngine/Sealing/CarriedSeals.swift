@@ -121,7 +121,8 @@ extension RecordMapping {
     func carriedOn(
         from record: Record, isRenamed: Bool, leaving fields: inout RecordFields
     ) -> CarriedSeals {
-        var seals = CarriedSeals(record.fields).seals.filter { isLocked($0.value) }
+        let entity = entity(of: record)?.number ?? 0
+        var seals = CarriedSeals(record.fields).seals.filter { isUnread($0, in: entity) }
         guard isRenamed else { return CarriedSeals(seals) }
         var locked = lockedFields(of: record)
         for (name, value) in fields {
@@ -134,6 +135,16 @@ extension RecordMapping {
             seals.append(.init(record: record.recordName, field: name, value: data))
         }
         return CarriedSeals(seals)
+    }
+
+    /// Whether a carried value is in no row here: its key is not, or it is of no property that this
+    /// model knows.
+    func isUnread(_ seal: CarriedSeals.Seal, in entity: Int32) -> Bool {
+        guard !isLocked(seal.value), let layout = layout.entity(entity) else { return true }
+        return !(sealedSlots[entity] ?? []).contains { slot in
+            let field = names.attribute(slot, of: layout)
+            return seal.field == field.plain || seal.field == field.fallback
+        }
     }
 
     /// Whether the key of a sealed value is not here.

@@ -190,12 +190,14 @@ struct Unlocking {
         return record
     }
 
-    /// What is in the row now need not go out as it was sealed.
+    /// What is in the row now need not go out as it was sealed; what this model does not know must.
     private func keepLocked(of row: RowID) throws {
         var foreign = try mirror.ledger.foreign(of: row)
         guard !foreign.isEmpty else { return }
         let sealed = mirror.mapping.sealedFieldNames(of: row.entity)
-        let carried = CarriedSeals(foreign).filter { mirror.mapping.isLocked($0.value) }
+        let carried = CarriedSeals(foreign).filter {
+            mirror.mapping.isUnread($0, in: row.entity)
+        }
         foreign = foreign.filter { name, value in
             guard sealed.contains(name), case .bytes(let data) = value else { return true }
             return mirror.mapping.isLocked(data)

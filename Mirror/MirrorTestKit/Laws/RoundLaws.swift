@@ -43,11 +43,20 @@ struct RoundLaws {
         return try session.mirrored.store.read { store in
             let ledger = device.ledger(in: store)
             return try state.sorted { $0.key < $1.key }.compactMap { name, write -> String? in
-                guard try !knows(write.last, write.tags, ledger) else { return nil }
+                guard try !knows(write.last, write.tags, ledger), !mayBeLeft(name, by: device)
+                else { return nil }
                 return "\(device.name) says it is in sync and lacks what was written of "
                     + "\(name.suffix(6)) before it last asked (@\(write.last.tag))."
             }
         }
+    }
+
+    /// Whether the device may have deleted the object while its selection left it out: that goes
+    /// from the device alone, and comes again when somebody edits it.
+    private func mayBeLeft(_ name: String, by device: SimulatedDevice) -> Bool {
+        let percent = world.settings.faults.devices.sharing?.selectionPercent ?? 0
+        let deletions = world.editor.memory.authors.deletions[name] ?? []
+        return percent > 0 && deletions.contains { $0.device == device.name }
     }
 
     /// Whether what was written waits for its assets, or for a later model.

@@ -141,7 +141,7 @@ extension RecordMapping {
     /// model knows.
     func isUnread(_ seal: CarriedSeals.Seal, in entity: Int32) -> Bool {
         guard !isLocked(seal.value), let layout = layout.entity(entity) else { return true }
-        return !(sealedSlots[entity] ?? []).contains { slot in
+        return !layout.attributes.indices.contains { slot in
             let field = names.attribute(slot, of: layout)
             return seal.field == field.plain || seal.field == field.fallback
         }

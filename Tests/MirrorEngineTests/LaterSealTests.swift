@@ -50,8 +50,8 @@ import Testing
         _ = try b.store.save(changes)
     }
 
-    @Test(arguments: Course.allCases)
-    func whatIsCarriedIsInTheRowAfterAnUpdate(course: Course) throws {
+    /// What becomes of the object before it is updated.
+    private func bringBack(_ course: Course) throws {
         try deleteAndUndo()
         switch course {
         case .unsent: break
@@ -68,10 +68,31 @@ import Testing
             try deleteAndUndo()
             try b.sync()
         }
+    }
+
+    @Test(arguments: Course.allCases)
+    func whatIsCarriedIsInTheRowAfterAnUpdate(course: Course) throws {
+        try bringBack(course)
         let later = try world.updated(b, keys: keys)
         try world.settle(later, a)
         for device in [a, later] {
             #expect(try device.value(device.only("Note"), "secret") == .text("s"))
+            #expect(try device.mirrored.conflicts().isEmpty)
+        }
+    }
+
+    @Test(arguments: Course.allCases)
+    func whatIsClearedAfterAnUpdateIsCarriedNoMore(course: Course) throws {
+        try bringBack(course)
+        let later = try world.updated(b, keys: keys)
+        later.intercept = { _ in throw Missing(name: "service") }
+        _ = try? later.sync()
+        later.intercept = { _ in nil }
+        #expect(try later.value(later.only("Note"), "secret") == .text("s"))
+        try later.set(later.only("Note"), "secret", .null)
+        try world.settle(later, a)
+        for device in [a, later] {
+            #expect(try device.value(device.only("Note"), "secret") == .null)
             #expect(try device.mirrored.conflicts().isEmpty)
         }
     }

@@ -86,6 +86,51 @@ import Testing
         #expect(try service.records(inZone: zone).values.allSatisfy(\.deleted))
     }
 
+    /// Others edit what a late copy brought back before the deletion can go there.
+    @Test(arguments: [ServiceDialect.extended, .plain], DeletionRule.allCases)
+    func anEditOfALateCopyThatIsToBeDeletedIsLoggedOrKept(
+        dialect: ServiceDialect, rule: DeletionRule
+    ) throws {
+        let service = try Device.service(dialect)
+        let (a, b) = (
+            try Device(1, service, policy: MergePolicy(deletion: rule)),
+            try Device(2, service, policy: MergePolicy(deletion: rule))
+        )
+        let note = try a.insert("Note", ["title": .text("old")])
+        var copies: [RecordRequest] = []
+        a.intercept = { request in
+            if case .modifyRecords = request { copies.append(request) }
+            return nil
+        }
+        try a.sync()
+        a.intercept = { _ in nil }
+        try a.delete(note)
+        try service.lose()
+        try a.sync()
+        let device = try a.mirrored.deviceID()
+        for copy in copies { _ = try? service.handle(copy, from: device) }
+        a.intercept = { request in
+            if case .modifyRecords = request { throw Missing(name: "service") }
+            return nil
+        }
+        _ = try? a.sync()
+        if rule == .deleteWins { #expect(try a.rows("Note").isEmpty) }
+        try b.sync()
+        try b.set(b.only("Note"), "title", .text("edited"))
+        try b.sync()
+        _ = try? a.sync()
+        a.intercept = { _ in nil }
+        try settle([a, b])
+        for device in [a, b] {
+            #expect(try device.rows("Note").count == (rule == .keepEdited ? 1 : 0))
+            #expect(try device.mirrored.status()?.isInSync == true)
+        }
+        if rule == .deleteWins {
+            let lines = try a.mirrored.conflicts().filter { $0.property == "title" }
+            #expect(lines.map(\.remote).contains(.string("edited")))
+        }
+    }
+
     /// What another process had asked for before the reset may be of another user's zone.
     @Test func whatWasAskedForBeforeAResetIsNotApplied() throws {
         let store = try Device(3, service)

@@ -270,15 +270,8 @@ struct HistoryAnalysis {
         if isRefused {
             try mirror.ledger.forgetRefusal(of: entry.recordName)
         } else if try mirror.ledger.wasDeletionSent(key: entry.key) {
-            var naming = mirror.naming
-            name = try naming.recordName(of: row, insertedIn: transaction)
-            try mirror.ledger.rename(entry.recordName, to: name)
-            try mirror.ledger.forgetInFlight(entry.recordName)
-            try mirror.ledger.repoint(key: entry.key, to: row, named: name)
-            try mirror.keepForReturn(of: entry)
-            try mirror.ledger.clearBase(key: entry.key)
-            try mirror.ledger.keepAlias(
-                entry.recordName, mergedInto: entry.key, at: entry.base?.recordChangeTag)
+            name = try mirror.renameReturned(
+                entry, insertedIn: transaction, deletedAt: entry.base?.recordChangeTag)
         }
         try mirror.ledger.unqueueDeletion(key: entry.key)
         var importing = try RecordImport(mirror: mirror)

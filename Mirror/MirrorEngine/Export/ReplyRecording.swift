@@ -121,6 +121,8 @@ struct ReplyRecording {
                 try mirror.noteKeySent(by: entry)
                 try mirror.ledger.setExported(base, fields: fields, key: key, upTo: transaction)
                 try mirror.ledger.dropForeign(of: entry.row)
+                // What was sent was taken back meanwhile: the service is to hear of that, too.
+                if !entry.needsUpload { try mirror.enqueueUpload(entry.row) }
             }
             try mirror.ledger.confirm(CountOperations(base), of: name)
             try mirror.ledger.forgetComputed(of: name)
@@ -132,25 +134,22 @@ struct ReplyRecording {
             try mirror.ledger.setBase(base, key: key)
             try mirror.ledger.dropReplay(of: base.recordName)
         case .deletedObject:
-            guard let entry = try mirror.ledger.entry(named: name), entry.needsCloudDelete
-            else { return }
+            guard let entry = try mirror.ledger.entry(named: name) else { return }
+            guard entry.needsCloudDelete else { return try returnDeleted(entry, record) }
             try mirror.keepForReturn(of: entry)
             try mirror.removeLine(of: entry)
             try noteDeleted(item, record)
-        case .pair(let key):
-            guard let entry = try mirror.ledger.pair(named: name), entry.key == key,
-                entry.base?.recordChangeTag == sentUpon
-            else { return }
-            try mirror.ledger.setPairBase(base, key: key)
-            // A pair that was moved meanwhile is not there yet as it stands.
-            let isMoved = try JoinRecord(base, of: entry.pair) != mirror.placed(entry.pair)
-            try mirror.ledger.setPair(key, isUploaded: !isMoved)
+        case .pair(let key): try acceptPair(base, key: key, sentUpon: sentUpon)
         case .deletedPair:
-            guard let entry = try mirror.ledger.pair(named: name), entry.needsDelete
-            else { return }
+            guard let entry = try mirror.ledger.pair(named: name) else { return }
             try mirror.ledger.removePair(entry)
             try noteDeleted(item, record)
+            if !entry.needsDelete { try returnRemoved(entry.pair) }
         case .alias:
+            // It came as an object of its own meanwhile.
+            guard try mirror.ledger.alias(of: name) != nil else {
+                return outcome.unknownStates.append(name)
+            }
             try mirror.ledger.markAliasDropped(name)
             try noteDeleted(item, record)
         case .survivor(let key):
@@ -160,6 +159,34 @@ struct ReplyRecording {
             base.writeID = item.result.writeID
             try mirror.ledger.replaceBase(base, key: key)
         }
+    }
+
+    private mutating func acceptPair(_ base: Record, key: Int64, sentUpon: String?) throws {
+        guard let entry = try mirror.ledger.pair(named: base.recordName) else {
+            // It was taken back meanwhile, and is here again as the service has it.
+            return outcome.unknownStates.append(base.recordName)
+        }
+        guard entry.key == key, entry.base?.recordChangeTag == sentUpon else { return }
+        try mirror.ledger.setPairBase(base, key: key)
+        // A pair that was moved meanwhile is not there yet as it stands.
+        let isMoved = try JoinRecord(base, of: entry.pair) != mirror.placed(entry.pair)
+        try mirror.ledger.setPair(key, isUploaded: !isMoved)
+    }
+
+    /// The removal of a pair was taken back while it was under way, and the service has it: the
+    /// pair goes on under another name.
+    private func returnRemoved(_ pair: JoinRecord) throws {
+        guard let row = try mirror.ledger.row(named: pair.first) else { return }
+        try mirror.comparePairs(of: row)
+    }
+
+    /// The deletion was taken back while it was under way, and the service has it: the object goes
+    /// on as one of its own.
+    private func returnDeleted(_ entry: RecordEntry, _ deletion: Record) throws {
+        guard deletion.deleted, entry.base?.deleted == false else { return }
+        _ = try mirror.renameReturned(
+            entry, insertedIn: mirror.newestTransaction(), deletedAt: deletion.recordChangeTag)
+        try mirror.enqueueUpload(entry.row)
     }
 
     private mutating func noteDeleted(_ item: ExportBatch.Item, _ record: Record) throws {
@@ -351,7 +378,8 @@ struct ReplyRecording {
         switch item.subject {
         case .object(_, let transaction):
             guard let entry = try mirror.ledger.entry(named: name) else { return false }
-            return !entry.needsCloudDelete && (1...transaction).contains(entry.pendingTransaction)
+            return entry.needsUpload && !entry.needsCloudDelete
+                && (1...transaction).contains(entry.pendingTransaction)
         case .replay:
             return try mirror.ledger.entry(named: name)?.needsCloudDelete == false
         case .pair:
@@ -360,7 +388,9 @@ struct ReplyRecording {
             }
             return try JoinRecord(item.result, of: entry.pair)
                 == mirror.placed(entry.pair)
-        case .deletedObject, .deletedPair, .alias, .survivor: return true
+        case .deletedObject: return try mirror.ledger.entry(named: name)?.needsCloudDelete == true
+        case .deletedPair: return try mirror.ledger.pair(named: name)?.needsDelete == true
+        case .alias, .survivor: return true
         }
     }
 

@@ -42,7 +42,11 @@ extension RecordImport {
         try flush()
         try mirror.ledger.forgetCounts(of: entry.recordName)
         try mirror.ledger.decideWaiting(of: entry.recordName, for: .remote)
-        if staying.isEmpty { try settle(entry) }
+        if staying.isEmpty {
+            try settle(entry)
+            // What waits beside the edit goes by itself: a place in a share, what is carried on.
+            try mirror.ledger.forgetRefusal(of: entry.recordName)
+        }
         return staying
     }
 

@@ -63,7 +63,8 @@ extension RecordImport {
         }
         if hasAliases, let alias = try mirror.ledger.alias(of: record.recordName) {
             // Dropped, and alive all the same: another device kept it for an edit of its own.
-            guard try alias.isDropped || release(record, layout) else {
+            let isBack = try alias.isDropped || isKept(record, fromDeletionOf: alias.key)
+            guard try isBack || release(record, layout) else {
                 try logOutdone(record, layout)
                 return nil
             }

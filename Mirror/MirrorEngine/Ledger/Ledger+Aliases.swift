@@ -43,6 +43,13 @@ extension Ledger {
             [.text(name), .text(tag)])
     }
 
+    /// Whether a name is to be dropped as it stood at another version than a record's.
+    func isAliasBehind(_ record: Record) throws -> Bool {
+        let known = try connection.value(
+            "SELECT ZTAG FROM ADIPTYCHALIAS WHERE ZRECORDNAME = ?", [.text(record.recordName)])
+        return known?.string != record.recordChangeTag
+    }
+
     private func forgetAliasTag(of name: String) throws {
         try connection.run("DELETE FROM ADIPTYCHALIAS WHERE ZRECORDNAME = ?", [.text(name)])
     }

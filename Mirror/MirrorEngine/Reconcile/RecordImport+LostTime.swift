@@ -108,7 +108,7 @@ extension RecordImport {
             try logDeletedAgain(record)
         }
         let key = try mirror.ledger.alias(of: name)?.key ?? 0
-        try mirror.ledger.keepAlias(name, mergedInto: key, at: nil)
+        try mirror.ledger.keepAlias(name, mergedInto: key, at: record.recordChangeTag)
         outcome.deletedAgain += 1
         return true
     }
@@ -125,7 +125,7 @@ extension RecordImport {
             guard isReadable(record) else { return false }
             try logDeletedAgain(record)
         }
-        try mirror.ledger.keepAlias(record.recordName, mergedInto: 0, at: nil)
+        try mirror.ledger.keepAlias(record.recordName, mergedInto: 0, at: record.recordChangeTag)
         outcome.deletedAgain += 1
         return true
     }
@@ -148,6 +148,17 @@ extension RecordImport {
     }
 
     /// An edit that did not know of the deletion loses against it.
+    /// Whether somebody edited an object that waits here to be deleted again, of which no `line` is
+    /// left, and it is kept for that. Logs what goes otherwise.
+    mutating func isKept(_ record: Record, fromDeletionOf line: Int64) throws -> Bool {
+        guard line == 0, try mirror.ledger.isAliasBehind(record) else { return false }
+        let sent = try mirror.ledger.writeIDsOfDeletedUnknown(record.recordName)
+        guard record.knownWriteIDs.first.map({ !sent.contains($0) }) ?? true else { return false }
+        guard mirror.settings.policy.deletion != .keepEdited else { return true }
+        if isReadable(record) { try logDeletedAgain(record) }
+        return false
+    }
+
     private mutating func logDeletedAgain(_ record: Record) throws {
         guard let layout = mirror.mapping.entity(of: record) else { return }
         var state = try mirror.mapping.storedState(of: record, entity: layout)

@@ -198,6 +198,23 @@ extension MirrorTransaction {
         try keepCarried(CarriedSeals(seals), for: row)
     }
 
+    /// What is in the row now need not go out as it was sealed; what this model does not know, or
+    /// has no key for, must.
+    func keepUnread(of row: RowID) throws {
+        var foreign = try ledger.foreign(of: row)
+        guard !foreign.isEmpty else { return }
+        let sealed = mapping.sealedFieldNames(of: row.entity)
+        let carried = CarriedSeals(foreign).filter { mapping.isUnread($0, in: row.entity) }
+        foreign = foreign.filter { name, value in
+            guard sealed.contains(name), case .bytes(let data) = value else { return true }
+            return mapping.isLocked(data)
+        }
+        foreign[RecordNames.carriedSeals] = nil
+        if let field = carried.field { foreign[RecordNames.carriedSeals] = field }
+        try ledger.dropForeign(of: row)
+        try ledger.keepForeign(foreign, of: row)
+    }
+
     /// Keeps sealed values that are to travel with the record of `row`, in place of older ones of
     /// the same fields.
     func keepCarried(_ seals: CarriedSeals, for row: RowID) throws {

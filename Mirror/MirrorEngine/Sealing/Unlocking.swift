@@ -139,7 +139,7 @@ struct Unlocking {
             }
         }
         try importing.keepTimes(of: arrival, named: entry.recordName, merged: merged)
-        try keepLocked(of: entry.row)
+        try mirror.keepUnread(of: entry.row)
         guard try importing.makeRoom(for: merged, entry, layout) else { return }
         try importing.change(
             entry.row, from: local, to: merged, layout, named: entry.recordName)
@@ -188,24 +188,6 @@ struct Unlocking {
         record.fields.merge(foreign) { own, _ in own }
         record.fields[RecordNames.carriedSeals] = carried.field
         return record
-    }
-
-    /// What is in the row now need not go out as it was sealed; what this model does not know must.
-    private func keepLocked(of row: RowID) throws {
-        var foreign = try mirror.ledger.foreign(of: row)
-        guard !foreign.isEmpty else { return }
-        let sealed = mirror.mapping.sealedFieldNames(of: row.entity)
-        let carried = CarriedSeals(foreign).filter {
-            mirror.mapping.isUnread($0, in: row.entity)
-        }
-        foreign = foreign.filter { name, value in
-            guard sealed.contains(name), case .bytes(let data) = value else { return true }
-            return mirror.mapping.isLocked(data)
-        }
-        foreign[RecordNames.carriedSeals] = nil
-        if let field = carried.field { foreign[RecordNames.carriedSeals] = field }
-        try mirror.ledger.dropForeign(of: row)
-        try mirror.ledger.keepForeign(foreign, of: row)
     }
 
     /// An edit that was made without seeing what is there: a rule that computes a value does so,

@@ -124,6 +124,8 @@ struct ModelChange {
         var merged = local
         if let known = try knownRecord(of: entry) {
             merged = try adopt(known, local: local, entry, layout)
+            // Whatever becomes of the values from now on, they are the row's.
+            if former != nil { try mirror.keepUnread(of: entry.row) }
             try waitForAssets(of: &entry, layout, merged)
             guard try importing.makeRoom(for: merged, entry, layout) else { return }
             try importing.change(

@@ -38,6 +38,14 @@ import Testing
         Self.require(Self.sharedBounds, of: try await Self.run(kind, of: Self.seeds / 10))
     }
 
+    /// The same with users who take back what the service refused them, and put back what merges
+    /// discarded, as many.
+    @Test func everySeedOfTakingBackComesToRestInAgreement() async throws {
+        var kind = WorldKind.takingBack
+        kind.dialect = Self.dialect
+        Self.require(Self.takingBackBounds, of: try await Self.run(kind, of: Self.seeds / 10))
+    }
+
     /// Worlds in which what is linked is deleted as one, a fifth as many.
     @Test func everySeedOfCascadingDeletionsComesToRestInAgreement() async throws {
         var kind = WorldKind.cascading
@@ -169,6 +177,10 @@ import Testing
     private static let sharedBounds: [(WorldStatistics.Event, Double)] = [
         (.shared, 55), (.joined, 45), (.guestEdited, 25), (.readerEdited, 5), (.revoked, 20),
         (.loggedShareEnd, 5), (.chosen, 30), (.keptHere, 4),
+    ]
+
+    private static let takingBackBounds: [(WorldStatistics.Event, Double)] = [
+        (.tookEditBack, 5), (.tookDeletionBack, 2), (.restoredObject, 5), (.decidedAgain, 10),
     ]
 
     private static let cascadeBounds: [(WorldStatistics.Event, Double)] = [

@@ -4,7 +4,8 @@ import RecordWire
 
 /// What kind of world a seed is drawn as. Seeds' names have a letter for each before their number:
 /// p for the plain dialect, v for two versions of the model, s for sealed attributes, h for shares
-/// and selections, d for many devices, c for deletions that cascade, l for lost time.
+/// and selections, d for many devices, c for deletions that cascade, l for lost time,
+/// r for refusals and decisions that are taken back.
 struct WorldKind {
     var hasVersions = false
     var isSealed = false
@@ -12,6 +13,7 @@ struct WorldKind {
     var hasManyDevices = false
     var cascades = false
     var losesTime = false
+    var takesBack = false
     var dialect = ServiceDialect.extended
 
     static let ofVersions = WorldKind(hasVersions: true)
@@ -20,12 +22,13 @@ struct WorldKind {
     static let plain = WorldKind(dialect: .plain)
     static let ofManyDevices = WorldKind(hasManyDevices: true)
     static let cascading = WorldKind(cascades: true)
+    static let takingBack = WorldKind(isShared: true, takesBack: true)
     static let sharedInLostTime = WorldKind(isShared: true, losesTime: true)
 
     private static var letters: [(Character, WritableKeyPath<WorldKind, Bool>)] {
         [
             ("v", \.hasVersions), ("s", \.isSealed), ("h", \.isShared), ("d", \.hasManyDevices),
-            ("c", \.cascades), ("l", \.losesTime),
+            ("c", \.cascades), ("l", \.losesTime), ("r", \.takesBack),
         ]
     }
 
@@ -68,7 +71,7 @@ struct WorldKind {
         .drawn(
             seed: seed, extremes: extremes, hasVersions: hasVersions, isSealed: isSealed,
             isShared: isShared, hasManyDevices: hasManyDevices, cascades: cascades,
-            losesTime: losesTime, dialect: dialect)
+            losesTime: losesTime, takesBack: takesBack, dialect: dialect)
     }
 }
 

@@ -25,8 +25,9 @@ struct EditMemory {
     private(set) var undone: Set<String> = []
     private(set) var entities: [String: Int32] = [:]
     private(set) var writes: [Property: [Write]] = [:]
-    /// Properties that somebody decided under the rule `error`.
-    private(set) var decided: Set<Property> = []
+    /// Properties of which somebody decided a conflict.
+    var decided: Set<Property> { takenBack.decided }
+    var takenBack = TakenBackMemory()
     var authors = AuthorMemory()
     /// What somebody saved again as it was: a later time, and no other value.
     private(set) var savedAgain: Set<Property> = []
@@ -74,21 +75,56 @@ struct EditMemory {
     }
 
     mutating func decided(_ name: String, _ property: String) {
-        decided.insert(Property(recordName: name, name: property))
+        takenBack.decided.insert(Property(recordName: name, name: property))
     }
 
     mutating func deleted(_ name: String, _ deletion: AuthorMemory.Deletion) {
         alive.remove(name)
         dead.insert(name)
         authors.deleted(name, deletion)
+        takenBack.deletedAgain(name, by: deletion.device)
+    }
+
+    /// A device has an object again as the service has it: what it had saved of it may be nowhere.
+    mutating func tookBackEdit(of name: String) {
+        takenBack.objects.insert(name)
+        forgetValues(of: name)
+    }
+
+    /// A device has an object again that the service did not let it delete. It is there unless
+    /// another deleted it, too.
+    mutating func tookBackDeletion(of name: String, on device: String) {
+        tookBackEdit(of: name)
+        takenBack.tookBackDeletion(of: name, on: device)
+        let deleters = Set((authors.deletions[name] ?? []).map(\.device))
+        guard deleters.isSubset(of: takenBack.devices(of: name)) else { return }
+        dead.remove(name)
+    }
+
+    /// The object goes on under another name, or never was sent.
+    mutating func letGo(_ name: String) {
+        alive.remove(name)
+        tookBackEdit(of: name)
+    }
+
+    /// What was edited since something was taken back is remembered by halves.
+    mutating func forgetTakenBack() {
+        for name in takenBack.objects { forgetValues(of: name) }
+    }
+
+    private mutating func forgetValues(of name: String) {
+        for (property, writes) in writes where property.recordName == name {
+            takenBack.replaced[property.name, default: []] += writes.compactMap(\.previous)
+        }
+        counts = counts.filter { $0.key.recordName != name }
+        writes = writes.filter { $0.key.recordName != name }
     }
 
     mutating func undone(_ name: String) {
         alive.remove(name)
         dead.remove(name)
         undone.insert(name)
-        counts = counts.filter { $0.key.recordName != name }
-        writes = writes.filter { $0.key.recordName != name }
+        forgetValues(of: name)
     }
 
     // MARK: Asking
@@ -97,6 +133,7 @@ struct EditMemory {
     func isWrittenByOne(_ property: Property) -> Bool {
         Set((writes[property] ?? []).map(\.device)).count == 1 && !decided.contains(property)
             && !undone.contains(property.recordName)
+            && !takenBack.objects.contains(property.recordName)
     }
 
     /// The writes of a property when each was made by a device that saw the one before; nil
@@ -116,6 +153,30 @@ struct EditMemory {
         let writes = writes[property] ?? []
         return Set(writes.map(\.value)).subtracting(writes.compactMap(\.previous))
     }
+}
+
+/// What devices took back: what they had saved of it is not what must be there.
+struct TakenBackMemory {
+    /// Says when something is taken back: a stream of its own, so that a seed is the same world
+    /// without.
+    var dice = SeededRandomness(seed: 0)
+    /// The objects that are as the service had them, or went on under other names.
+    fileprivate(set) var objects: Set<String> = []
+    fileprivate(set) var decided: Set<EditMemory.Property> = []
+    /// By property, what was replaced by values that are forgotten.
+    fileprivate(set) var replaced: [String: [AttributeValue]] = [:]
+    private var deletions: [String: Set<String>] = [:]
+
+    fileprivate mutating func tookBackDeletion(of name: String, on device: String) {
+        deletions[name, default: []].insert(device)
+    }
+
+    fileprivate mutating func deletedAgain(_ name: String, by device: String) {
+        deletions[name]?.remove(device)
+    }
+
+    /// The devices that took their last deletion of the object back.
+    fileprivate func devices(of name: String) -> Set<String> { deletions[name] ?? [] }
 }
 
 /// When a device saved something, by its own clock.

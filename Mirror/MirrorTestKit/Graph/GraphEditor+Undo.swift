@@ -120,6 +120,7 @@ extension SimulatedWorld {
             editor.memory.undone(deletion.name)
             if let name { editor.memory.undone(name) }
         }
+        editor.memory.forgetTakenBack()
     }
 
     /// The deletions that were undone on files which are as they were, and the names of their

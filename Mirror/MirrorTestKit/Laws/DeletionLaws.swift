@@ -40,17 +40,17 @@ struct DeletionLaws {
         let property = EditMemory.Property(recordName: name, name: conflict.property)
         guard ends.allSatisfy({ isPlain($0) }),
             !memory.authors.mayMeet(property, deletionsOf: ends),
-            !wasOverwritten(conflict, device), !wasKept(conflict, device)
+            !wasOverwritten(conflict), !wasKept(conflict, device)
         else { return nil }
         return "\(device) logged a deletion that met \(conflict.property) of \(name.suffix(6)), "
             + "which nobody else had edited."
     }
 
-    /// Whether the device wrote its whole object over the property before, though its user edited
-    /// others of it: that is an edit to all who see it.
-    private func wasOverwritten(_ conflict: ConflictEntry, _ device: String) -> Bool {
-        log.entries.contains { other, entry in
-            other == device && entry.rule == MergeRule.overwrite.name && entry.winner == "local"
+    /// Whether a device wrote its whole object over the property, though its user edited others of
+    /// it: that is an edit to all who see it.
+    private func wasOverwritten(_ conflict: ConflictEntry) -> Bool {
+        log.entries.contains { _, entry in
+            entry.rule == MergeRule.overwrite.name && entry.winner == "local"
                 && entry.recordName == conflict.recordName && entry.property == conflict.property
         }
     }

@@ -59,7 +59,9 @@ struct HeldLaws {
 
     /// An object that somebody deleted, and that no device held when faults ended, stays away.
     private func deletionsHold() -> [String] {
-        guard world.settings.policy.deletion != .keepEdited else { return [] }
+        guard world.settings.policy.deletion != .keepEdited, !world.share.wasRevoked else {
+            return []
+        }
         return world.editor.memory.dead.sorted().compactMap { name in
             guard image.objects[name] != nil,
                 !world.lostTime.heldImages.contains(where: { $0.objects[name] != nil }),

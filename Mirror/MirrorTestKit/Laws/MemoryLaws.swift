@@ -46,7 +46,9 @@ struct MemoryLaws {
         guard areTold, !world.share.wasRevoked else { return [] }
         return try world.undoneObjects().compactMap { deletion, name in
             let deletions = memory.authors.deletions[deletion.name]?.count ?? 0
-            guard name == nil, deletions == 1, !world.mayMerge(deletion.row.id.entity) else {
+            guard name == nil, deletions == 1, !world.mayMerge(deletion.row.id.entity),
+                !memory.takenBack.objects.contains(deletion.name)
+            else {
                 return nil
             }
             return "The deletion of \(deletion.name.suffix(6)) was undone, and it is lost."
@@ -73,6 +75,7 @@ struct MemoryLaws {
             let isWhole = history.ends.allSatisfy { name in
                 guard let state = image.objects[name] else { return false }
                 return !memory.dead.contains(name) && !memory.undone.contains(name)
+                    && !memory.takenBack.objects.contains(name)
                     && !world.mayMerge(state.entity)
             }
             guard isWhole, !world.isOneWay(pair), !world.share.wasRevoked else { continue }
@@ -97,7 +100,7 @@ struct MemoryLaws {
             let property = EditMemory.Property(recordName: name, name: attribute.name)
             if world.editor.counters.include(attribute, of: entity) {
                 guard let count = memory.counts[property], value != .integer(count),
-                    !world.share.wasRevoked
+                    !world.share.wasRevoked, !memory.decided.contains(property)
                 else { continue }
                 broken.append(
                     "Counter \(attribute.name) of \(name.suffix(6)) is \(value), not \(count).")

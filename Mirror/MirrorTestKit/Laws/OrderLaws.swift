@@ -41,6 +41,7 @@ struct OrderLaws {
                 let members = Set(sharing.map(\.member)).sorted()
                 guard members.count == 2, Set(sharing.map(\.device)).count == 2,
                     members.allSatisfy({ moves[$0] == 1 }),
+                    world.editor.memory.takenBack.objects.isDisjoint(with: members),
                     !places.contains(where: { $0.key != key && abs($0.key - key) < Self.near })
                 else { continue }
                 world.statistics.count(.sharedPlace)

@@ -21,6 +21,7 @@ struct RuleLaws {
     private func smallestNameSurvives() -> [String] {
         let keys = memory.keys.makers.filter { key, names in
             !memory.keys.spoiled.contains(key) && names.isDisjoint(with: log.endedObjects)
+                && names.isDisjoint(with: memory.takenBack.objects)
                 && !joinsOthers(names)
         }
         world.statistics.count(
@@ -80,7 +81,7 @@ struct RuleLaws {
     private func latestWrite(of property: EditMemory.Property) -> EditMemory.Write? {
         guard let writes = memory.writes[property], writes.count > 1,
             Set(writes.map(\.value)).count == writes.count, writes.allSatisfy(\.time.isByClock),
-            !memory.savedAgain.contains(property)
+            !memory.savedAgain.contains(property), !memory.decided.contains(property)
         else { return nil }
         let byTime = writes.sorted { $0.time.milliseconds < $1.time.milliseconds }
         let (last, second) = (byTime[byTime.count - 1], byTime[byTime.count - 2])

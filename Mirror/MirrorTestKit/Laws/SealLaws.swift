@@ -40,6 +40,9 @@ struct SealLaws {
                 known.insert(Value(property: property.name, value: previous.plain))
             }
         }
+        for (property, values) in memory.takenBack.replaced {
+            for value in values { known.insert(Value(property: property, value: value.plain)) }
+        }
         return memory.writes.keys.flatMap { lost($0, known) }.sorted()
     }
 

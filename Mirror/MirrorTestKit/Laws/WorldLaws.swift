@@ -76,7 +76,8 @@ struct WorldLaws {
             broken.append("\(device.name)'s export queue is not empty: \(pending)")
         }
         if let refusals = status?.refusals, !refusals.isEmpty {
-            broken.append("\(device.name) was refused records: \(refusals.map(\.reason))")
+            let lines = refusals.map { "\($0.recordName.suffix(6)): \($0.reason)" }
+            broken.append("\(device.name) was refused records: \(lines)")
         }
         try device.store.read { store in
             let check = try store.connection.pragma("quick_check")

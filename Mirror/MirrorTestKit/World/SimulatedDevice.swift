@@ -68,6 +68,8 @@ final class SimulatedDevice {
         let user: String?
         var sharedZone: ZoneID?
         var selection: SyncSelection?
+        /// What it sent before, as far as its store may not have heard of the change.
+        var former: [SyncSelection?] = []
     }
 
     /// The other user whose device it is; nil for the owner's.
@@ -87,13 +89,23 @@ final class SimulatedDevice {
 
     /// Sends what is chosen from its next start on, which is now.
     func choose(_ selection: SyncSelection?, calm: Bool = false) throws {
+        place.former.append(place.selection)
         place.selection = selection
         try restart(calm: calm)
     }
 
-    /// Whether all objects of an entity are sent, so that a deletion of one is told.
+    /// Its store was looked at by a round.
+    func noteLook() { place.former = [] }
+
+    /// Its file is another's from now on, which may not have heard of what that one sends.
+    func takeSelections(of other: SimulatedDevice) {
+        place.former += other.place.former + [other.place.selection]
+    }
+
+    /// Whether all objects of an entity are sent, so that a deletion of one is told: also by what
+    /// its store knows, which goes by what is chosen when a round looks at it.
     func sendsAll(of entity: NSEntityDescription) -> Bool {
-        selection?.sendsAll(of: entity) ?? true
+        (place.former + [selection]).allSatisfy { $0?.sendsAll(of: entity) ?? true }
     }
 
     private func open() throws -> MirroredStore {

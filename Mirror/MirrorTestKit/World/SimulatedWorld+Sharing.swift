@@ -154,10 +154,13 @@ extension SimulatedWorld {
 
     /// After time was lost the share is as the service has it, or gone.
     func lookAtShare() throws {
-        guard share.record != nil, let owner = owners.first else { return }
-        share.wasRevoked = true
+        guard !guests.isEmpty, let owner = owners.first else { return }
+        let former = share.record
         share.record = try service.records(inZone: owner.mirrored.settings.zoneName).values
             .first(where: \.isShare)
+        // It may have been lost before, and be there again.
+        guard former != nil || share.record != nil else { return }
+        share.wasRevoked = true
         let guest = share.record?.participants?.first {
             $0.identity.lookupInfo?.userRecordName == WorldShare.guest
                 || $0.identity.userRecordName == WorldShare.guest

@@ -10,6 +10,7 @@ extension SimulatedWorld {
         defer { network.arm() }
         if try update(device) { return true }
         if try changeKeys(of: device) { return true }
+        if try takeBack() { return true }
         if randomness.chance(percent: faults.killPercent) { return try kill(device) }
         if randomness.chance(percent: faults.devices.resetPercent) { return try reset(device) }
         if settings.policy.standard.name == MergeRule.error.name,
@@ -132,6 +133,7 @@ extension SimulatedWorld {
         statistics.count(.storeCopied)
         // Whoever copies a store brings its key file.
         device.take(other.keyNumbers)
+        device.takeSelections(of: other)
         try restart(device, over: other.file, isLater: other.isLater)
         return true
     }

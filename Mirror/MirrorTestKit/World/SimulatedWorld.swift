@@ -55,6 +55,7 @@ public final class SimulatedWorld {
             policy: settings.policy, weights: settings.edits,
             undoDice: SeededRandomness(seed: seed &* 961_748_941),
             cascadeDice: SeededRandomness(seed: seed &* 573_259_391))
+        editor.memory.takenBack.dice = SeededRandomness(seed: seed &* 198_491_317)
         editor.rollbackPercent = settings.faults.rollbackPercent
         try makeDevices(in: folder)
         network.arm()
@@ -216,6 +217,7 @@ public final class SimulatedWorld {
         _ request: RecordRequest, _ session: SimulatedSession, _ device: SimulatedDevice
     ) throws -> Result<RecordResponse, any Error> {
         let id = try session.mirrored.deviceID()
+        device.noteLook()
         // A store that was copied goes on under another ID.
         if let user = device.user { service.give(id, to: user) }
         return network.carry(request, from: device.name, id: id, &session.notes) {

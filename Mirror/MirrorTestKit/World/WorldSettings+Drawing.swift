@@ -11,11 +11,13 @@ extension WorldSettings {
     /// too. With `isShared` there are another user's devices, or devices choose what they send, or
     /// both. With `hasManyDevices` the owner has four or five. With `cascades` deletions take what
     /// hangs on an object, with `losesTime` the service or a device loses some, whatever else there
-    /// is. `dialect` is the service's.
+    /// is, and with `takesBack` devices take refused edits back and restore what was discarded.
+    /// `dialect` is the service's.
     public static func drawn(
         seed: UInt64, extremes: Set<WorldExtreme> = WorldExtreme.drawn, hasVersions: Bool = false,
         isSealed: Bool = false, isShared: Bool = false, hasManyDevices: Bool = false,
-        cascades: Bool = false, losesTime: Bool = false, dialect: ServiceDialect = .extended
+        cascades: Bool = false, losesTime: Bool = false, takesBack: Bool = false,
+        dialect: ServiceDialect = .extended
     ) -> WorldSettings {
         let extremes = isShared ? extremes.intersection(WorldExtreme.ofShared) : extremes
         let dice = SeededRandomness(seed: seed &* 7919)
@@ -63,6 +65,7 @@ extension WorldSettings {
         if cascades { settings.drawCascades(SeededRandomness(seed: seed &* 573_259_433)) }
         if losesTime { settings.drawLostTime(SeededRandomness(seed: seed &* 472_882_027)) }
         if hasManyDevices { settings.drawDevices(SeededRandomness(seed: seed &* 122_949_823)) }
+        if takesBack { settings.drawTakingBack(SeededRandomness(seed: seed &* 86_028_157)) }
         return settings
     }
 
@@ -83,6 +86,19 @@ extension WorldSettings {
 
     private mutating func drawLostTime(_ dice: SeededRandomness) {
         for _ in 0..<dice.among(1...2) { dice.pick(WorldExtreme.ofLostTime)?.add(to: &self) }
+    }
+
+    /// Much is refused: what guests who only read edit, or what is too large.
+    private mutating func drawTakingBack(_ dice: SeededRandomness) {
+        faults.devices.takeBackPercent = dice.among(10...40)
+        steps *= 3
+        if faults.devices.sharing?.guests ?? 0 > 0 {
+            faults.devices.sharing?.permissionPercent = dice.among(4...15)
+        }
+        if faults.devices.sharing == nil || dice.chance(percent: 20) {
+            WorldExtreme.oversized.add(to: &self)
+            faults.devices.oversizedPercent = dice.among(8...30)
+        }
     }
 
     private mutating func drawSharing(_ dice: SeededRandomness) {

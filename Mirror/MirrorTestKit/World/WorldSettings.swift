@@ -112,6 +112,8 @@ public struct DeviceFaults: Hashable, Sendable {
     public var sealing: WorldSealing?
     /// Another user takes part, or devices choose what they send; nil: neither.
     public var sharing: WorldSharing?
+    /// What the service refused is taken back, or what a merge discarded put back; per step.
+    public var takeBackPercent = 0
 }
 
 /// What befalls the service.

@@ -15,6 +15,7 @@ public struct WorldStatistics: Sendable {
         case keyless, formerKey, keyArrived, keyRotated, carriedSeal, loggedKey
         case shared, joined, guestEdited, readerEdited, revoked, loggedShareEnd
         case chosen, keptHere
+        case tookEditBack, tookDeletionBack, restoredObject, decidedAgain
         case loggedConflict, loggedDeletion, loggedUnique, loggedOneToOne
     }
 

@@ -178,6 +178,7 @@ struct WorldReduction {
             Dial("clock skew", \.faults.devices.clockSkewSecondsMax),
             Dial("reset", \.faults.devices.resetPercent),
             Dial("oversized", \.faults.devices.oversizedPercent),
+            Dial("taking back", \.faults.devices.takeBackPercent),
         ]
     }
 

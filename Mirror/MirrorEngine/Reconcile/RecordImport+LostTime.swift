@@ -108,7 +108,7 @@ extension RecordImport {
             try logDeletedAgain(record)
         }
         let key = try mirror.ledger.alias(of: name)?.key ?? 0
-        try mirror.ledger.keepAlias(name, mergedInto: key, at: record.recordChangeTag)
+        try mirror.ledger.keepAlias(name, mergedInto: key, at: nil)
         outcome.deletedAgain += 1
         return true
     }
@@ -125,7 +125,7 @@ extension RecordImport {
             guard isReadable(record) else { return false }
             try logDeletedAgain(record)
         }
-        try mirror.ledger.keepAlias(record.recordName, mergedInto: 0, at: record.recordChangeTag)
+        try mirror.ledger.keepAlias(record.recordName, mergedInto: 0, at: nil)
         outcome.deletedAgain += 1
         return true
     }

@@ -93,6 +93,24 @@ import Testing
         #expect(try a.value(a.only("Note"), "title") == .text("mine"))
     }
 
+    @Test func aPairThatAnotherDeviceMadeTooStays() throws {
+        try b.pair(b.only("Note"), "tags", with: tag("u"))
+        try b.sync()
+        let other = try #require(
+            try a.rows("Tag").first { try a.value($0.id, "label") == .text("u") })
+        try a.pair(a.only("Note"), "tags", with: other.id)
+        try a.sync()
+        try b.sync()
+        try b.mirrored.restoreRefusedEdits()
+        #expect(try b.members(b.only("Note"), "tags").count == 2)
+        #expect(try b.mirrored.conflicts().filter { $0.property == "tags" }.isEmpty)
+        b.intercept = { _ in nil }
+        for device in [b, a, b] { #expect(try device.sync().isInSync) }
+        for device in [a, b] {
+            #expect(try device.members(device.only("Note"), "tags").count == 2)
+        }
+    }
+
     @Test func pairsThatWereRefusedGoAndThoseThatWereRemovedAreThereAgain() throws {
         let note = try b.only("Note")
         try b.pair(note, "tags", with: tag("u"))

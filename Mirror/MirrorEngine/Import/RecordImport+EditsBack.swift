@@ -114,9 +114,13 @@ extension RecordImport {
     mutating func takeBack(pair entry: PairEntry) throws {
         guard entry.needsDelete else {
             if let base = entry.base, !base.deleted { return try putBack(moved: entry) }
-            try logLostPair(entry)
-            try disconnect(entry)
-            try flush()
+            // Another device's record may stand for the same pair.
+            let twins = try mirror.ledger.twins(of: entry, symmetric: isReflexive(entry.pair))
+            if twins.isEmpty {
+                try logLostPair(entry)
+                try disconnect(entry)
+                try flush()
+            }
             return try mirror.ledger.removePair(entry)
         }
         guard entry.base != nil else { return }

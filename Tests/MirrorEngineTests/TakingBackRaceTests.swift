@@ -3,6 +3,7 @@ import MirrorEngine
 import MirrorTestKit
 import ObjectModel
 import RecordWire
+import SQLiteStore
 import Stores
 import Testing
 
@@ -124,5 +125,38 @@ import Testing
         let counts = try [app, other].map { try $0.members($0.only("Note"), "tags").count }
         #expect(counts[0] == counts[1])
         if answer == .refused { #expect(counts == [1, 1]) }
+    }
+
+    @Test(arguments: Answer.allCases, [true, false])
+    func aPairThatItsUserTakesBack(answer: Answer, isAdded: Bool) throws {
+        let tag = try #require(
+            try app.rows("Tag").first {
+                try app.value($0.id, "label") == .text(isAdded ? "u" : "t")
+            })
+        try app.pair(note, "tags", with: tag.id, adding: isAdded)
+        try whileSending(answer) { [self] in
+            try program.pair(note, "tags", with: tag.id, adding: !isAdded)
+            try program.sync()
+        }
+        try expectRest()
+        for device in [app, other] {
+            #expect(try device.members(device.only("Note"), "tags").count == 1)
+        }
+    }
+
+    @Test(arguments: Answer.allCases) func aDeletionThatItsUserUndoes(answer: Answer) throws {
+        let row = try #require(try app.rows("Note").first)
+        try app.delete(note)
+        try whileSending(answer) { [self] in
+            var changes = ChangeSet()
+            changes.inserts = [row]
+            _ = try program.store.save(changes)
+            try program.sync()
+        }
+        try expectRest()
+        for device in [app, other] {
+            #expect(try device.rows("Note").count == 1)
+            #expect(try device.value(device.only("Note"), "title") == .text("old"))
+        }
     }
 }

@@ -147,7 +147,6 @@ extension RecordImport {
         return (try? mirror.mapping.state(of: record, entity: layout)) != nil
     }
 
-    /// An edit that did not know of the deletion loses against it.
     /// Whether somebody edited an object that waits here to be deleted again, of which no `line` is
     /// left, and it is kept for that. Logs what goes otherwise.
     mutating func isKept(_ record: Record, fromDeletionOf line: Int64) throws -> Bool {
@@ -159,6 +158,7 @@ extension RecordImport {
         return false
     }
 
+    /// An edit that did not know of the deletion loses against it.
     private mutating func logDeletedAgain(_ record: Record) throws {
         guard let layout = mirror.mapping.entity(of: record) else { return }
         var state = try mirror.mapping.storedState(of: record, entity: layout)

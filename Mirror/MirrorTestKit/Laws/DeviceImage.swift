@@ -57,6 +57,14 @@ struct DeviceImage: Equatable {
         }
     }
 
+    /// Forgets objects, with what leads to them.
+    mutating func forget(_ names: Set<String>) {
+        guard !names.isEmpty else { return }
+        for name in names { objects[name] = nil }
+        dropLinks(outside: Set(objects.keys))
+        dropPairs(outside: Set(objects.keys))
+    }
+
     /// Forgets the pairs of objects that `names` does not have.
     mutating func dropPairs(outside names: Set<String>) {
         pairs = pairs.filter { text in

@@ -15,7 +15,9 @@ struct MemoryLaws {
         var broken = try objectsHold() + undoneHold() + pairsHold()
         guard !world.overrulesWholeObjects else { return broken }
         for (name, state) in image.objects.sorted(by: { $0.key < $1.key })
-        where memory.alive.contains(name) && !world.mayMerge(state.entity) {
+        where memory.alive.contains(name) && !world.mayMerge(state.entity)
+            && !log.waiting.contains(name)
+        {
             broken += attributesHold(name, state)
         }
         return broken + log.entries.compactMap(falseConflict)

@@ -61,7 +61,9 @@ struct RuleLaws {
     private func latest() -> [String] {
         var broken: [String] = []
         for (name, state) in image.objects.sorted(by: { $0.key < $1.key })
-        where !world.mayMerge(state.entity) && !memory.dead.contains(name) {
+        where !world.mayMerge(state.entity) && !memory.dead.contains(name)
+            && !log.waiting.contains(name)
+        {
             guard let entity = world.editor.layout.entity(state.entity) else { continue }
             for (slot, attribute) in entity.attributes.enumerated()
             where isLatest(attribute.name, of: entity.name) {

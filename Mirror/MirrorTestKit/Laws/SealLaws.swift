@@ -60,7 +60,8 @@ struct SealLaws {
             let entity = world.editor.layout.entity(number),
             let slot = entity.attributeSlot(property.name),
             entity.attributes[slot].attribute.allowsCloudEncryption,
-            !memory.decided.contains(property), !mayBeDeleted(property.recordName)
+            !memory.decided.contains(property), !mayBeDeleted(property.recordName),
+            !log.waiting.contains(property.recordName)
         else { return [] }
         return memory.heads(of: property).compactMap { value in
             guard !value.isNull,

@@ -15,7 +15,7 @@ struct ShareLaws {
     func check() throws -> [String] {
         var broken: [String] = []
         for device in world.guests {
-            let held = try DeviceImage(device)
+            var held = try DeviceImage(device)
             guard !device.waitsForShare else {
                 let left = Set(held.objects.keys).subtracting(log.waiting).sorted()
                 if !left.isEmpty {
@@ -25,6 +25,7 @@ struct ShareLaws {
                 }
                 continue
             }
+            held.forget(try world.namesThatNoShareTakes(of: device))
             let shown = try DeviceImage(world.service, shownTo: device)
             if shown != held {
                 broken.append(
@@ -67,13 +68,30 @@ extension SimulatedWorld {
     /// Objects that no zone ever had, on devices that take part in nothing: their users saved them
     /// before the app knew of the share's end.
     func namesThatWaitForShares() throws -> Set<String> {
-        let waiting = guests.filter(\.waitsForShare)
-        guard !waiting.isEmpty, let zone = owners.first?.mirrored.settings.zoneName else {
+        guard !guests.isEmpty, let zone = owners.first?.mirrored.settings.zoneName else {
             return []
         }
         let sent = try service.feed(ofZone: zone)
-        return try waiting.reduce(into: []) { names, device in
-            names.formUnion(try DeviceImage(device).objects.keys.filter { sent[$0] == nil })
+        return try guests.reduce(into: []) { names, device in
+            names.formUnion(
+                device.waitsForShare
+                    ? try DeviceImage(device).objects.keys.filter { sent[$0] == nil }
+                    : try Array(namesThatNoShareTakes(of: device)))
         }
     }
+
+    /// Objects that a guest made and no record of the share takes below it, or whose name is that
+    /// of a record outside of it: they wait with their reason, until the user deletes them or they
+    /// are linked with what is shared. (docs/MERGE.md §15)
+    func namesThatNoShareTakes(of device: SimulatedDevice) throws -> Set<String> {
+        guard device.user != nil, let status = try device.mirrored.status() else { return [] }
+        return Set(
+            status.refusals.filter { refusal in
+                Self.reasonsToWait.contains(where: refusal.reason.contains)
+            }.map(\.recordName))
+    }
+
+    private static let reasonsToWait = [
+        "The record would be outside of the share;", "The share does not let you use this name.",
+    ]
 }

@@ -61,25 +61,31 @@ import Testing
         }
     }
 
+    /// A note is made and deleted, the service loses both, and a late copy of the request that made
+    /// it brings it back there.
+    private func bringBackDeleted(_ device: Device, _ service: SimulatedService) throws {
+        let note = try device.insert("Note", ["title": .text("old")])
+        var copies: [RecordRequest] = []
+        device.intercept = { request in
+            if case .modifyRecords = request { copies.append(request) }
+            return nil
+        }
+        try device.sync()
+        device.intercept = { _ in nil }
+        try device.delete(note)
+        try service.lose()
+        try device.sync()
+        let id = try device.mirrored.deviceID()
+        for copy in copies { _ = try? service.handle(copy, from: id) }
+    }
+
     /// What was deleted here while the service lost it is deleted again where a late copy of the
     /// request that made it brings it back.
     @Test(arguments: [ServiceDialect.extended, .plain])
     func aLateCopyOfWhatWasDeletedIsDeletedAgain(dialect: ServiceDialect) throws {
         let service = try Device.service(dialect)
         let a = try Device(1, service)
-        let note = try a.insert("Note")
-        var copies: [RecordRequest] = []
-        a.intercept = { request in
-            if case .modifyRecords = request { copies.append(request) }
-            return nil
-        }
-        try a.sync()
-        a.intercept = { _ in nil }
-        try a.delete(note)
-        try service.lose()
-        try a.sync()
-        let device = try a.mirrored.deviceID()
-        for copy in copies { _ = try? service.handle(copy, from: device) }
+        try bringBackDeleted(a, service)
         try settle([a])
         #expect(try a.rows("Note").isEmpty)
         let zone = a.mirrored.settings.zoneName
@@ -96,19 +102,7 @@ import Testing
             try Device(1, service, policy: MergePolicy(deletion: rule)),
             try Device(2, service, policy: MergePolicy(deletion: rule))
         )
-        let note = try a.insert("Note", ["title": .text("old")])
-        var copies: [RecordRequest] = []
-        a.intercept = { request in
-            if case .modifyRecords = request { copies.append(request) }
-            return nil
-        }
-        try a.sync()
-        a.intercept = { _ in nil }
-        try a.delete(note)
-        try service.lose()
-        try a.sync()
-        let device = try a.mirrored.deviceID()
-        for copy in copies { _ = try? service.handle(copy, from: device) }
+        try bringBackDeleted(a, service)
         a.intercept = { request in
             if case .modifyRecords = request { throw Missing(name: "service") }
             return nil

@@ -125,6 +125,7 @@ struct OneToOneRepair {
                 continue
             }
             if let claimant = try line[1].int64.flatMap({ try row(pair.claimEntity, $0) }) {
+                if try line[2].int64 == nil && isHereAlone(claimant) { continue }
                 try assign(partner, pair.answerProperty, to: claimant)
             } else if let wanted = line[2].int64 {
                 unclaimed.append((try mirror.ledger.recordName(for: partner), partner, wanted))
@@ -145,11 +146,21 @@ struct OneToOneRepair {
         if claimed == partner { return }
         // A claim that waits for its target is no absent one.
         let isFree = try claimed == nil && !awaitsTarget(claimant, pair.claimProperty)
+        if try isFree && isHereAlone(partner) { return }
         if isFree {
             try set(claimant, pair.claimProperty, to: partner)
         } else {
             try assign(partner, pair.answerProperty, to: nil)
         }
+    }
+
+    /// Whether the service does not take the object, so that others clear what leads to it. An end
+    /// that has no value is not filled from it: they would clear that again, and so on without end.
+    private func isHereAlone(_ row: RowID) throws -> Bool {
+        guard let entry = try mirror.ledger.entry(for: row), entry.base?.deleted ?? true else {
+            return false
+        }
+        return try mirror.ledger.isDenied(entry.recordName)
     }
 
     /// Whether the link waits for its target.

@@ -99,6 +99,7 @@ struct EditMemory {
         let deleters = Set((authors.deletions[name] ?? []).map(\.device))
         guard deleters.isSubset(of: takenBack.devices(of: name)) else { return }
         dead.remove(name)
+        if entities[name] != nil { alive.insert(name) }
     }
 
     /// The object goes on under another name, or never was sent.

@@ -38,13 +38,21 @@ extension SimulatedWorld {
         .keyTaken, .objectDeleted, .unknownConflict, .keyMissing, .unknownEntity,
     ]
 
+    /// What comes of one name, or of all; nothing where there is none.
+    private func oneOrAll<Restored>(
+        _ names: [String], one: (String) throws -> Restored, all: () throws -> [Restored]
+    ) rethrows -> [Restored] {
+        guard let name = takingDice.pick(names) else { return [] }
+        return try takingDice.chance(percent: 50) ? [one(name)] : all()
+    }
+
     /// One refused edit, or all.
     private func takeEditsBack(on device: SimulatedDevice) throws -> Bool {
-        guard let one = takingDice.pick(try device.mirrored.refusedEdits()) else { return false }
-        let edits =
-            takingDice.chance(percent: 50)
-            ? [try device.mirrored.restore(refusedEditOf: one.recordName)]
-            : try device.mirrored.restoreRefusedEdits()
+        let edits = try oneOrAll(
+            device.mirrored.refusedEdits().map(\.recordName),
+            one: { try device.mirrored.restore(refusedEditOf: $0) },
+            all: { try device.mirrored.restoreRefusedEdits() })
+        guard !edits.isEmpty else { return false }
         statistics.count(.tookEditBack)
         for edit in edits {
             editor.memory.tookBackEdit(of: edit.recordName)
@@ -63,13 +71,11 @@ extension SimulatedWorld {
 
     /// One refused deletion, or all.
     private func takeDeletionsBack(on device: SimulatedDevice) throws -> Bool {
-        guard let one = takingDice.pick(try device.mirrored.refusedDeletions()) else {
-            return false
-        }
-        let objects =
-            takingDice.chance(percent: 50)
-            ? [try device.mirrored.restore(refusedDeletionOf: one.recordName)]
-            : try device.mirrored.restoreRefusedDeletions()
+        let objects = try oneOrAll(
+            device.mirrored.refusedDeletions().map(\.recordName),
+            one: { try device.mirrored.restore(refusedDeletionOf: $0) },
+            all: { try device.mirrored.restoreRefusedDeletions() })
+        guard !objects.isEmpty else { return false }
         statistics.count(.tookDeletionBack)
         for object in objects {
             editor.memory.tookBackDeletion(of: object.recordName, on: device.name)

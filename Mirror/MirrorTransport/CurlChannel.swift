@@ -11,6 +11,8 @@ public import RecordWire
 /// and `TransportError` where no answer came. A cancelled task is heard within about a second.
 public final class CurlChannel: RecordChannel {
     private let configuration: ChannelConfiguration
+    /// The service's address, without a slash at its end.
+    private let base: String
     // Its own serial queue: libcurl blocks, and Swift's cooperative threads must not.
     private let queue = DispatchQueue(label: "diptych.channel")
     private let handle: QueueBound<CurlHandle>
@@ -25,6 +27,7 @@ public final class CurlChannel: RecordChannel {
     public init(configuration: ChannelConfiguration) throws {
         try configuration.check()
         self.configuration = configuration
+        base = Self.base(configuration.serviceURL.absoluteString)
         learned = Lock(configuration.dialect.map(Publication.init(dialect:)))
         userToken =
             configuration.rotatingToken ?? RotatingToken(configuration.credentials.userToken)
@@ -181,8 +184,8 @@ public final class CurlChannel: RecordChannel {
         return call
     }
 
-    private var base: String {
-        var base = configuration.serviceURL.absoluteString
+    private static func base(_ address: String) -> String {
+        var base = address
         while base.hasSuffix("/") { base.removeLast() }
         return base
     }

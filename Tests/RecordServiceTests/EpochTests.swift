@@ -101,6 +101,55 @@ import Testing
         #expect(try fixture.lookup(["c"])[0].record != nil)
     }
 
+    /// What a guest was refused, and has taken back since, is not done by a late copy of the
+    /// request once the guest may write again.
+    @Test(arguments: [false, true]) func aLateCopyOfARefusedRequestIsKnown(
+        isAtomic: Bool
+    ) throws {
+        let world = try SharingFixture()
+        _ = try world.accept(
+            try world.shareRoot(with: [SharingFixture.participant("_bert", .readOnly)]), world.bert)
+        func deleting(_ name: String, _ round: Int64) throws -> RecordError.Code? {
+            var modify = ModifyRecords(
+                operations: [RecordOperation(.forceDelete, .note(name))],
+                zoneID: SharingFixture.shared, atomic: isAtomic)
+            modify.client = client(round)
+            guard case .records(let reply) = try world.bert.send(.modifyRecords(modify)) else {
+                throw WrongAnswer()
+            }
+            return reply.results[0].error?.code
+        }
+        #expect(try deleting("a", 1) == .accessDenied)
+        #expect(try deleting("b", 2) == .accessDenied)
+        let mayWrite = SharingFixture.share(
+            "share", of: "root", [SharingFixture.participant("_bert", .readWrite)])
+        #expect(
+            try world.anna.modify([RecordOperation(.forceUpdate, mayWrite)])[0].error == nil)
+        #expect(code { _ = try deleting("a", 1) } == .instanceForked)
+        #expect(try world.see(["a", "b"], world.bert) == [nil, nil])
+        // The last one may be the client's own repetition.
+        #expect(try deleting("b", 2) == nil)
+    }
+
+    /// Nobody makes the service forget the rounds of others by requests that are refused.
+    @Test func refusedClientsTakeNobodysPlace() throws {
+        var limits = ServiceLimits()
+        limits.retention.instancesPerZoneMax = 4
+        let fixture = try ServiceFixture(limits: limits)
+        _ = try modify(fixture, .note("a"), client(5))
+        for index in 0..<9 {
+            var refused = ModifyRecords(
+                operations: [RecordOperation(.update, .note("none", tag: "1"))],
+                zoneID: ServiceFixture.zone)
+            refused.client = ClientState(instance: "other\(index)", round: 9, nonce: "n")
+            guard case .records(let reply) = try fixture.send(.modifyRecords(refused)) else {
+                throw WrongAnswer()
+            }
+            #expect(reply.results[0].error?.code == .notFound)
+        }
+        #expect(code { _ = try modify(fixture, .note("a"), client(4)) } == .instanceForked)
+    }
+
     @Test func instancesAreForgottenBeyondABound() throws {
         var limits = ServiceLimits()
         limits.retention.instancesPerZoneMax = 3

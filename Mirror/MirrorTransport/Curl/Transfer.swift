@@ -92,18 +92,15 @@ final class Transfer {
 
     /// Takes a line of a head; false stops the transfer.
     fileprivate func takeHeader(_ bytes: UnsafeRawBufferPointer) -> Bool {
-        let line = String(decoding: bytes, as: UTF8.self)
+        let line = HeadLine(bytes)
         // A new status line: what came before was an interim answer such as 100 Continue.
-        if line.hasPrefix("HTTP/") {
+        if let status = line.status {
             headers = [:]
             hasBegun = false
-            let words = line.split(separator: " ")
-            status = words.count > 1 ? Int(words[1].prefix { $0.isNumber }) ?? 0 : 0
+            self.status = status
         }
-        if line == "\r\n" || line == "\n" { return endHead() }
-        guard let colon = line.firstIndex(of: ":") else { return true }
-        let value = line[line.index(after: colon)...]
-        headers[line[..<colon].lowercased()] = value.trimmingCharacters(in: .whitespacesAndNewlines)
+        if line.isEmpty { return endHead() }
+        if let (name, value) = line.field { headers[name] = value }
         return true
     }
 

@@ -15,6 +15,9 @@ public final class ServiceAccounts: Sendable {
     /// Containers are never removed, so those seen once exist.
     private let seen = Lock<Set<ExactName>>([])
     let uses = TokenUses()
+    /// Tokens that were shown lately. Names that nobody has are not kept: a stranger makes up as
+    /// many as he likes.
+    let memory = RowMemory<TokenRow>()
     let usedSignatures = UsedSignatures()
     let bell: AccessBell
 
@@ -245,14 +248,21 @@ public final class ServiceAccounts: Sendable {
     package func requireGood(tokenID: String?) throws(RecordError) {
         guard let tokenID else { return }
         let now = platform.milliseconds
-        let isGood = try backend.read { transaction in
-            if let token = try transaction.token(tokenID) {
-                return token.description.revokedAt == nil
+        let isGood =
+            if let token = try token(tokenID) {
+                token.description.revokedAt == nil
                     && token.life.map { $0.endsAt > now } ?? true
+            } else {
+                try backend.read { try $0.serverKey(tokenID) }
+                    .map { $0.key.revokedAt == nil } ?? false
             }
-            return try transaction.serverKey(tokenID).map { $0.key.revokedAt == nil } ?? false
-        }
         guard isGood else { throw Self.refused(.user) }
+    }
+
+    func token(_ id: String) throws(RecordError) -> TokenRow? {
+        try memory.row(id, at: backend.accountsVersion()) { () throws(RecordError) in
+            try backend.read { try $0.token(id) }
+        }
     }
 
     static func refused(_ kind: TokenDescription.Kind) -> RecordError {

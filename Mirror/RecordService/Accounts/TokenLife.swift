@@ -64,7 +64,7 @@ extension ServiceAccounts {
     /// words; that a token has ended is told to who has its text.
     func shown(_ text: String, _ kind: TokenDescription.Kind) throws(RecordError) -> Shown {
         guard let parts = TokenText(text),
-            let row = try backend.read({ try $0.token(parts.id) }),
+            let row = try token(parts.id),
             let hash = try? SecretHash.sha256(text),
             row.description.revokedAt == nil, row.description.kind == kind
         else { throw Self.refused(kind) }

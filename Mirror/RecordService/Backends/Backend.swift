@@ -35,6 +35,10 @@ protocol Backend: Sendable {
     /// nobody names are looked for. What fails at one place hinders no other.
     func settle() throws(RecordError)
 
+    /// The version of the rows of accounts, which changes with each commit to them; nil where it is
+    /// not to be had for less than reading one.
+    func accountsVersion() -> RowsVersion?
+
     /// Whether another process may have written since this was last asked.
     func wasChangedElsewhere() throws(RecordError) -> Bool
     /// Calls `heard` at once with what another process says that it has done.
@@ -56,6 +60,7 @@ protocol Backend: Sendable {
 }
 
 extension Backend {
+    func accountsVersion() -> RowsVersion? { nil }
     func listen(_ heard: @escaping @Sendable (CommitNotice) -> Void) {}
     func announce(_ notice: CommitNotice) {}
 }
@@ -109,6 +114,7 @@ protocol BackendTransaction: AssetRows, IdentityRows, KeyRows, NaturalKeyRows, P
         of place: CountedPlace, _ id: Int64, before epoch: EpochLine.Epoch) throws
     func instance(_ id: String, in zone: Int64) throws -> InstanceRow?
     func save(_ instance: InstanceRow, in zone: Int64) throws
+    func instanceCount(in zone: Int64) throws -> Int
     /// Forgets all instances but the `instancesMax` that were seen last.
     func removeInstances(in zone: Int64, but instancesMax: Int) throws
     /// Forgets the `limit` oldest deletions of records before `milliseconds`. Returns the highest

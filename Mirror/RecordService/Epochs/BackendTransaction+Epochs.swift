@@ -31,12 +31,14 @@ extension BackendTransaction {
         return line
     }
 
-    /// Keeps what `lineForWriting` added, once something was written up to `newest`. The oldest
-    /// epochs are forgotten beyond `EpochLine.epochsMax`.
-    func keep(_ line: EpochLine, of place: CountedPlace, _ id: Int64, newest: Int64) throws {
+    /// Keeps what `lineForWriting` added to `known`, which this transaction has read, once there are
+    /// changes up to `newest`. The oldest epochs are forgotten beyond `EpochLine.epochsMax`.
+    func keep(
+        _ line: EpochLine, after known: EpochLine, of place: CountedPlace, _ id: Int64,
+        newest: Int64
+    ) throws {
         guard let last = line.epochs.last, last.first <= newest else { return }
-        let known = try epochs(of: place, id)
-        guard known.last != last else { return }
+        guard known.epochs.last != last else { return }
         try add(last, to: place, id)
         guard line.epochs.count > EpochLine.epochsMax else { return }
         try removeEpochs(
@@ -45,8 +47,9 @@ extension BackendTransaction {
 
     /// Raises a database's counter by one and keeps the epoch that writes it.
     func raiseCounter(of database: inout DatabaseRow) throws {
-        let line = try lineForWriting(try line(of: database))
+        let known = try line(of: database)
+        let line = try lineForWriting(known)
         database.counter += 1
-        try keep(line, of: .database, database.id, newest: database.counter)
+        try keep(line, after: known, of: .database, database.id, newest: database.counter)
     }
 }

@@ -42,6 +42,25 @@ struct ClientCheck {
         }
     }
 
+    /// Remembers the round of a client of whose request nothing was written, where what was refused
+    /// may be taken later: from a guest who may write again, by a schema, within a quota. A late
+    /// copy of the request does not do then what its user has taken back meanwhile. Such a client
+    /// takes nobody's place in the memory.
+    func remember(
+        refused results: [RecordResult], _ transaction: any BackendTransaction,
+        at milliseconds: Int64
+    ) throws {
+        guard results.contains(where: \.mayBeTakenLater) else { return }
+        let known = try transaction.instance(client.instance, in: zone.id)
+        guard known?.round != client.round else { return }
+        let room = limits.retention.instancesPerZoneMax / 2
+        if known == nil, try transaction.instanceCount(in: zone.id) >= room { return }
+        try transaction.save(
+            InstanceRow(
+                id: client.instance, round: client.round, nonce: client.nonce,
+                seenAt: milliseconds), in: zone.id)
+    }
+
     private var forked: RecordError {
         RecordError(
             .instanceForked,
@@ -64,4 +83,12 @@ struct InstanceRow {
     var round: Int64
     var nonce: String
     var seenAt: Int64
+}
+
+extension RecordResult {
+    /// Whether the same may be taken another time, though nobody wrote the record since.
+    fileprivate var mayBeTakenLater: Bool {
+        guard case .failure(let error) = self else { return false }
+        return ![.conflict, .exists].contains(error.code)
+    }
 }

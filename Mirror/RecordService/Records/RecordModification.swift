@@ -110,13 +110,15 @@ struct RecordModification {
         try operations.repeatWhereKeysAreFree(&results, sessions.naturalKeys, perform)
         try tell(change, in: &results)
         if isAtomic, change.use.isFull { throw tooMuchAtOnce() }
-        if isAtomic, results.contains(where: \.isFailure) {
-            return RecordsReply(
-                results: results.map(blocked), syncToken: before, previousSyncToken: before)
+        let isRefused = isAtomic && results.contains(where: \.isFailure)
+        var reply = RecordsReply(
+            results: isRefused ? results.map(blocked) : results, syncToken: before,
+            previousSyncToken: before)
+        if !isRefused, known.isNews(to: client) { reply.epochs = place.line }
+        guard !isRefused, !change.rows.isEmpty else {
+            try check?.remember(refused: results, transaction, at: stamp.timestamp)
+            return reply
         }
-        var reply = RecordsReply(results: results, syncToken: before, previousSyncToken: before)
-        if known.isNews(to: client) { reply.epochs = place.line }
-        guard !change.rows.isEmpty else { return reply }
         let own = change.counter
         try change.finish { name in
             let row = try row(name, zoneRow.id, transaction, &broken)
@@ -131,7 +133,7 @@ struct RecordModification {
         if change.counter > own || !change.besides.isEmpty { reply.previousSyncToken = nil }
         if shown.isNews(to: client) { reply.epochs = shown }
         try save(change, zoneRow, transaction)
-        try transaction.keep(line, of: .zone, zoneRow.id, newest: change.counter)
+        try transaction.keep(line, after: known, of: .zone, zoneRow.id, newest: change.counter)
         try check?.remember(transaction, at: stamp.timestamp)
         try raiseCounters(
             database, zoneRow, to: change.counter, hasFeed: key.hasFeed(zone), transaction)

@@ -81,6 +81,13 @@ extension PostgresTransaction {
             ])
     }
 
+    func instanceCount(in zone: Int64) throws -> Int {
+        let count = try first(
+            "SELECT count(*) FROM instances WHERE zone = $1", [.integer(zone)], of: "instances"
+        ) { $0.int64(at: 0) }
+        return Int(count ?? 0)
+    }
+
     func removeInstances(in zone: Int64, but instancesMax: Int) throws {
         try connection.send(
             """

@@ -8,6 +8,8 @@ internal import SQLiteDriver
 /// longest ago are closed, so that any number of containers needs a bounded number of open files.
 final class ContainerFiles: Sendable {
     let main: SQLiteFile
+    /// Quotas of who writes, also that a user has none.
+    let quotas = RowMemory<UserQuota?>()
     private let shelf = Lock(Shelf())
 
     /// Each may have five connections open, of three files.

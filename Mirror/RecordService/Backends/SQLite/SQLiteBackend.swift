@@ -142,6 +142,8 @@ final class SQLiteBackend: Backend {
         return files.wereClosedOnesChanged() || wasChanged
     }
 
+    func accountsVersion() -> RowsVersion? { main.version() }
+
     func probe() throws {
         _ = try read { try $0.hasContainer("") }
         try main.probe()

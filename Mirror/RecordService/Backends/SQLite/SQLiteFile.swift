@@ -33,6 +33,7 @@ final class SQLiteFile: @unchecked Sendable {
     private var seenVersion: Int64?
     private let group: GroupCommit
     private let idleReaders = Lock<[Connection]>([])
+    private let watch = VersionWatch()
     private let health = Lock(WriterHealth.sound)
     /// Calls that have the lane, or wait for it.
     private let busyCalls = Lock(0)
@@ -137,8 +138,11 @@ final class SQLiteFile: @unchecked Sendable {
 
     /// A reader that met an error is not put back, so none is used in an unknown state.
     private func takeReader() throws -> Connection {
-        if let idle = idleReaders.withLock({ $0.popLast() }) { return idle }
-        return try Connection(
+        try idleReaders.withLock { $0.popLast() } ?? newReader()
+    }
+
+    private func newReader() throws -> Connection {
+        try Connection(
             path: path, access: .readWrite, busyMilliseconds: settings.lockWaitMilliseconds)
     }
 
@@ -163,6 +167,7 @@ final class SQLiteFile: @unchecked Sendable {
             writer = nil
             note(fault.isSyncFailure ? .stopped : .failed)
             idleReaders.withLock { $0 = [] }
+            watch.close()
             throw fault
         }
     }
@@ -195,6 +200,9 @@ final class SQLiteFile: @unchecked Sendable {
         busyCalls.withLock { $0 } == 0 && !isRemoving.withLock { $0 }
             && health.withLock { $0 } == .sound && !isInMemory
     }
+
+    /// What it is now; nil in memory, where there is no second connection to count.
+    func version() -> RowsVersion? { isInMemory ? nil : watch.version(newReader) }
 
     /// SQLite counts the commits of other connections; the readers of this one make none. Without a
     /// writer to count, there may always be some; while it is at work, nobody waits for it, and the

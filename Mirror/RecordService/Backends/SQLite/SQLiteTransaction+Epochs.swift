@@ -83,6 +83,12 @@ extension SQLiteTransaction {
             ])
     }
 
+    func instanceCount(in zone: Int64) throws -> Int {
+        Int(
+            try connection.value(
+                "SELECT count(*) FROM instances WHERE zone = ?", [.integer(zone)])?.int64 ?? 0)
+    }
+
     func removeInstances(in zone: Int64, but instancesMax: Int) throws {
         try connection.run(
             "DELETE FROM instances WHERE zone = ?1 AND id IN (SELECT id FROM instances "

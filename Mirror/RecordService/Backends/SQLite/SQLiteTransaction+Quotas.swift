@@ -55,12 +55,18 @@ extension SQLiteTransaction {
 
     // MARK: Quotas
 
+    /// A container's transaction reads what is committed, which is kept for as long as it is so.
     func quota(of user: String) throws -> UserQuota? {
-        try atService {
-            try $0.first(
-                "SELECT records, bytes FROM user_quotas WHERE user = ?", [.text(user)],
-                { Self.quota($0, at: 0) })
-        }
+        guard let files = surroundings?.files, !isOfService else { return try ownQuota(of: user) }
+        return try files.quotas.row(user, at: files.main.version()) {
+            .some(try atService { try $0.ownQuota(of: user) })
+        } ?? nil
+    }
+
+    private func ownQuota(of user: String) throws -> UserQuota? {
+        try first(
+            "SELECT records, bytes FROM user_quotas WHERE user = ?", [.text(user)],
+            { Self.quota($0, at: 0) })
     }
 
     func quotas() throws -> [String: UserQuota] {

@@ -31,8 +31,8 @@ extension BackendTransaction {
         return line
     }
 
-    /// Keeps what `lineForWriting` added to `known`, which this transaction has read, once there are
-    /// changes up to `newest`. The oldest epochs are forgotten beyond `EpochLine.epochsMax`.
+    /// Keeps what `lineForWriting` added to `known`, which this transaction has read, once changes
+    /// up to `newest` are there. The oldest epochs are forgotten beyond `EpochLine.epochsMax`.
     func keep(
         _ line: EpochLine, after known: EpochLine, of place: CountedPlace, _ id: Int64,
         newest: Int64

@@ -20,9 +20,18 @@ struct DeletionLaws {
         guard world.settings.policy.deletion == .keepEdited else { return [] }
         return memory.dead.sorted().compactMap { name in
             guard let state = image.objects[name], !world.mayMerge(state.entity),
-                !world.network.revivals.contains(name), !memory.authors.mayMeetDeletion(name)
+                !world.network.revivals.contains(name), !memory.authors.mayMeetDeletion(name),
+                !wasLetGo(name)
             else { return nil }
             return "The object \(name.suffix(6)) was deleted, and nobody else's edit keeps it."
+        }
+    }
+
+    /// Whether a device let go of its partner, which another object has: that is an edit to all who
+    /// see it.
+    private func wasLetGo(_ name: String) -> Bool {
+        log.entries.contains { _, entry in
+            entry.rule == "oneToOne" && entry.recordName == name
         }
     }
 

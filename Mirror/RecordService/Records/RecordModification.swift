@@ -69,7 +69,7 @@ struct RecordModification {
         }
     }
 
-    /// One result per operation, in order, and the zone's tokens before and after. Writes nothing
+    /// One result per operation, in order, and the zone's tokens before and after. Writes no record
     /// when the request is atomic and one is refused.
     func perform(
         _ transaction: any BackendTransaction, damage: DamageReport,

@@ -33,10 +33,7 @@ struct ClientCheck {
     func remember(_ transaction: any BackendTransaction, at milliseconds: Int64) throws {
         let known = try transaction.instance(client.instance, in: zone.id)
         guard known?.round != client.round else { return }
-        try transaction.save(
-            InstanceRow(
-                id: client.instance, round: client.round, nonce: client.nonce,
-                seenAt: milliseconds), in: zone.id)
+        try save(transaction, at: milliseconds)
         if known == nil {
             try transaction.removeInstances(in: zone.id, but: limits.retention.instancesPerZoneMax)
         }
@@ -55,10 +52,13 @@ struct ClientCheck {
         guard known?.round != client.round else { return }
         let room = limits.retention.instancesPerZoneMax / 2
         if known == nil, try transaction.instanceCount(in: zone.id) >= room { return }
-        try transaction.save(
-            InstanceRow(
-                id: client.instance, round: client.round, nonce: client.nonce,
-                seenAt: milliseconds), in: zone.id)
+        try save(transaction, at: milliseconds)
+    }
+
+    private func save(_ transaction: any BackendTransaction, at milliseconds: Int64) throws {
+        let row = InstanceRow(
+            id: client.instance, round: client.round, nonce: client.nonce, seenAt: milliseconds)
+        try transaction.save(row, in: zone.id)
     }
 
     private var forked: RecordError {

@@ -417,6 +417,50 @@ import Testing
         #expect(try title(b) == text("edited"))
     }
 
+    /// The content of an edit that meets a deletion does not come for a while: the deletion waits
+    /// for it, since it belongs into the log, and can be taken back until then.
+    @Test(arguments: [false, true])
+    func aDeletionWaitsForTheContentOfWhatItMeets(isTakenBack: Bool) throws {
+        let (a, b) = try pair()
+        try b.set(b.only("Note"), "title", text("edited"))
+        try b.sync()
+        let row = try #require(try a.store.row(a.only("Note")))
+        try a.delete(row.id)
+        a.interceptDownload = { _ in throw RecordError(.tryAgainLater, "broken off") }
+        for _ in 0..<2 { _ = try a.sync() }
+        let status = try #require(try a.mirrored.status())
+        #expect(!status.isInSync && status.refusedDeletions.isEmpty)
+        #expect(status.keptForLater.map(\.reason) == [.missingAsset])
+        #expect(try record().deleted == false)
+        if isTakenBack {
+            var changes = ChangeSet()
+            changes.inserts = [row]
+            _ = try a.store.save(changes)
+            _ = try a.sync()
+        }
+        a.interceptDownload = { _ in }
+        try settle([a, b], inSync: true)
+        if !isTakenBack {
+            let line = try #require(try a.mirrored.conflicts().first { $0.property == "title" })
+            #expect(try a.rows("Note").isEmpty && b.rows("Note").isEmpty)
+            try a.mirrored.restore(objectOfConflict: line.id)
+            try settle([a, b])
+        }
+        #expect(try title(a) == text("edited") && title(b) == text("edited"))
+    }
+
+    /// What the service has no more holds up no deletion.
+    @Test func aDeletionDoesNotWaitForAContentThatIsGone() throws {
+        let (a, b) = try pair()
+        try b.set(b.only("Note"), "title", text("edited"))
+        try b.sync()
+        try a.delete(a.only("Note"))
+        a.interceptDownload = { _ in throw RecordError(.notFound, "The asset is gone.") }
+        try settle([a, b], inSync: true)
+        #expect(try a.rows("Note").isEmpty && b.rows("Note").isEmpty)
+        #expect(try a.mirrored.conflicts().map(\.property) == ["title"])
+    }
+
     @Test func anObjectThatIsKeptIsMadeAnewWithItsAssets() throws {
         var policy = MergePolicy()
         policy.deletion = .keepEdited

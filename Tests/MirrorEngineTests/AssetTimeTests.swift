@@ -203,38 +203,6 @@ import Testing
         }
     }
 
-    /// A version that the service lost, and that was to be sent again.
-    @Test func aVersionToSendAgainBeforeTheUpdateLeavesTheAssets() throws {
-        let folder = FileManager.default.temporaryDirectory
-            .appendingPathComponent("asset-versions-\(UUID().uuidString)")
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        defer { try? FileManager.default.removeItem(at: folder) }
-        let host = try ServiceHost(in: folder)
-        let world = try VersionedWorld(service: host.service)
-        world.assetsAbove = 100
-        let (old, new) = try neighbours(world)
-        let backup = try host.backup()
-        try new.set(new.only("Note"), "mood", text("glad"))
-        try world.settle(new, old)
-        try host.service.restore(backup)
-        old.intercept = { request in
-            guard case .modifyRecords = request else { return nil }
-            throw MirrorError(.stopped, "killed")
-        }
-        _ = try old.sync()
-        #expect(
-            try old.store.read {
-                try Ledger(connection: $0.connection, platform: .system).hasReplays()
-            })
-        let updated = try world.updated(old)
-        try world.settle(new, updated)
-        for device in [updated, new] {
-            let note = try device.only("Note")
-            #expect(try subtitle(device) == text("sub"))
-            #expect(try device.value(note, "mood") == text("glad"))
-        }
-    }
-
     @Test func anUpdatedDeviceFetchesTheAssetItNowKnows() throws {
         let (old, new) = try neighbours()
         #expect(old.downloads == 0)

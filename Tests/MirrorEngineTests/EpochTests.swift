@@ -147,6 +147,45 @@ import Testing
         #expect(try a.mirrored.conflicts().isEmpty && b.mirrored.conflicts().isEmpty)
     }
 
+    /// The answer was lost to what the service took, another device took it in, and the service
+    /// lost it: what is sent again is this device's own, upon which it has edited since.
+    @Test(arguments: [(true, true), (true, false), (false, false)])
+    func aWriteWithoutAnAnswerIsKnownWhenItIsSentAgain(isNew: Bool, isEditedThere: Bool) throws {
+        let policy = MergePolicy(standard: .remote)
+        let c = try Device(3, host.service, policy: policy)
+        let d = try Device(4, host.service, policy: policy)
+        try settle([c, d], inSync: true)
+        let backup = try host.backup()
+        let row = try isNew ? c.insert("Note", ["views": .integer(3)]) : c.only("Note")
+        try c.set(row, "title", .text("sent"))
+        try c.set(row, "views", .integer(5))
+        c.intercept = { [host] request in
+            guard case .modifyRecords = request else { return nil }
+            _ = try host.service.handle(request, from: c.mirrored.deviceID())
+            throw Missing(name: "reply")
+        }
+        _ = try? c.sync()
+        c.intercept = { _ in nil }
+        try d.sync()
+        try host.service.restore(backup)
+        try c.set(row, "title", .text("later"))
+        try c.set(row, "views", .integer(6))
+        if isEditedThere {
+            let there = try d.rows("Note").first { try d.value($0.id, "title") == .text("sent") }
+            try d.set(#require(there).id, "views", .integer(7))
+        }
+        try settle([d, c], inSync: true)
+        for device in [c, d] {
+            let titles = try self.titles(device)
+            #expect(titles == (isNew ? ["old", "later"] : ["later"]))
+            let own = try device.rows("Note")
+                .first { try device.value($0.id, "title") == .text("later") }
+            let views = try device.value(#require(own).id, "views")
+            #expect(views == .integer(isEditedThere ? 8 : 6))
+            #expect(try device.mirrored.conflicts().filter { $0.property == "title" }.isEmpty)
+        }
+    }
+
     @Test func aServiceRestoredTwiceLosesNothing() throws {
         let first = try host.backup()
         try a.insert("Note", ["title": .text("one")])

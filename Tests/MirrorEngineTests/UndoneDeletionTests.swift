@@ -115,10 +115,14 @@ import Testing
         try expectNote(views: 4)
     }
 
-    /// What an object's link waits for comes while the object is deleted here, and the service was
-    /// not told, or its answer was lost.
-    @Test(arguments: [false, true])
-    func aLinkFindsWhatCameWhileItsObjectWasGone(isDeletionTaken: Bool) throws {
+    /// What became of a deletion before it was undone.
+    enum Telling: CaseIterable {
+        case requestLost, replyLost, answered
+    }
+
+    /// What an object's link waits for comes while the object is deleted here, or after that.
+    @Test(arguments: Telling.allCases, [false, true])
+    func aLinkFindsWhatCameWhileItsObjectWasGone(_ telling: Telling, isLate: Bool) throws {
         let stranger = Stranger(service, beside: a)
         let name = try #require(try a.mirrored.recordName(of: note))
         var record = try #require(try stranger.record(name))
@@ -128,15 +132,18 @@ import Testing
         #expect(try a.target(note, "folder") == nil)
         let row = try #require(try a.store.row(note))
         try a.delete(note)
-        try stranger.write(Record("later", "Folder", ["CD_name": .string("l")]))
+        let folder = Record("later", "Folder", ["CD_name": .string("l")])
+        if !isLate { try stranger.write(folder) }
         a.intercept = { [service] request in
-            guard case .modifyRecords = request else { return nil }
-            if isDeletionTaken { _ = try service.handle(request, from: "lost") }
+            guard case .modifyRecords = request, telling != .answered else { return nil }
+            if telling == .replyLost { _ = try service.handle(request, from: "lost") }
             throw Missing(name: "service")
         }
         _ = try? a.sync()
         a.intercept = { _ in nil }
         try revive(row, on: a)
+        try settle()
+        if isLate { try stranger.write(folder) }
         try settle()
         for device in [a, b] {
             let folder = try #require(try device.target(device.only("Note"), "folder"))

@@ -49,6 +49,7 @@ struct HistoryAnalysis {
         for row in rows where !named.contains(row) { try takeBackDeletion(of: row, nets[row]) }
         for row in rows where nets[row]?.inserted != nil && nets[row]?.isDeleted == false {
             try Unlocking.openReturned(row, mirror)
+            try mirror.letReturnedLinksWait(of: row)
         }
         for row in rows { try note(row, nets[row] ?? NetChange(), isQueued: named.contains(row)) }
         try noteEdits(of: rows, nets)
@@ -328,6 +329,7 @@ struct HistoryAnalysis {
                     try mirror.ledger.addEntry(for: row, inserted: last)
                 } else {
                     try mirror.ledger.enqueueUpload(row, transaction: last)
+                    try mirror.letReturnedLinksWait(of: row)
                 }
                 try mirror.comparePairs(of: row)
             }

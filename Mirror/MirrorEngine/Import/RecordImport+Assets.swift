@@ -37,6 +37,17 @@ extension RecordImport {
         return isWhole
     }
 
+    /// Whether a content of the record did not come for a passing cause.
+    func awaitsContent(_ record: Record) -> Bool {
+        guard !outlook.awaited.isEmpty else { return false }
+        return record.fields.values.contains { value in
+            guard case .asset(let asset)? = value, let name = asset.fileChecksum else {
+                return false
+            }
+            return outlook.awaited.contains(name)
+        }
+    }
+
     /// A record that has to wait for its assets is put aside and does not hold up the others.
     mutating func waitForAssets(of record: Record) throws {
         try mirror.ledger.keepRefusal(of: record.recordName, Self.missingAsset)

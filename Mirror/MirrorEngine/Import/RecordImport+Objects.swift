@@ -62,6 +62,11 @@ extension RecordImport {
             return nil
         }
         if hasAliases, let alias = try mirror.ledger.alias(of: record.recordName) {
+            // What is in the log is to be had from there.
+            if awaitsContent(record) {
+                try waitForAssets(of: record)
+                return nil
+            }
             // Dropped, and alive all the same: another device kept it for an edit of its own.
             let isBack = try alias.isDropped || isKept(record, fromDeletionOf: alias.key)
             guard try isBack || release(record, layout) else {
@@ -85,10 +90,12 @@ extension RecordImport {
             try putAside(record, .otherEntity, Self.otherEntity)
             return nil
         }
-        // What is deleted here and stays so is not held up by a content that cannot be had.
+        // What is deleted here and stays so is not held up by a content that cannot be had; one
+        // that can is part of what goes into the log.
         let staysDeleted =
             try known?.needsCloudDelete == true
-            && (mirror.settings.policy.deletion != .keepEdited || isOwnLastWrite(record))
+            && (isOwnLastWrite(record)
+                || mirror.settings.policy.deletion != .keepEdited && !awaitsContent(record))
         guard try fill(&state, known) || staysDeleted else {
             try waitForAssets(of: record)
             return nil
@@ -396,12 +403,13 @@ extension RecordImport {
         if let local, !writes.isEmpty, let sent = try sentByACopy(arrival, local, upon: base) {
             return sent
         }
-        guard writes.isEmpty, try mirror.ledger.setting(.echoesWriteIDs) == nil,
-            let latest = try mirror.ledger.lastInFlight(name)
-        else { return base }
+        guard try goesByValues(arrival), let latest = try mirror.ledger.lastInFlight(name) else {
+            return base
+        }
         let own = mirror.mapping.agreedState(of: latest, entity: arrival.layout)
             .adopting(local, arrival.state)
-        return recognise(own, in: arrival.state, base: base ?? ObjectState(empty: arrival.layout))
+        let former = base ?? mirror.mapping.untouched(by: latest, entity: arrival.layout)
+        return recognise(own, in: arrival.state, base: former)
     }
 
     /// What this device sent without an answer, and the service says it took: the newest of it.
@@ -437,8 +445,17 @@ extension RecordImport {
         return sent
     }
 
-    /// A service that does not say whose writes it took: a property that stands there as it was
-    /// sent is ours.
+    /// Whether no ID tells what the service took of this device's writes: it tells none, or lost
+    /// what it took, and another device sent that again.
+    private func goesByValues(_ arrival: Arrival) throws -> Bool {
+        let record = arrival.record
+        if record.isAsSentAgain || !record.replays.isEmpty && arrival.entry.base == nil {
+            return true
+        }
+        return try record.knownWriteIDs.isEmpty && mirror.ledger.setting(.echoesWriteIDs) == nil
+    }
+
+    /// A property that stands there as it was sent is ours.
     private func recognise(
         _ own: ObjectState, in remote: ObjectState, base: ObjectState
     ) -> ObjectState {

@@ -34,9 +34,9 @@ struct RecordImport {
     var freshKeys: [Int32: FreshKeys] = [:]
     let outlook: ImportOutlook
 
-    init(mirror: MirrorTransaction) throws {
+    init(mirror: MirrorTransaction, awaiting awaited: Set<String> = []) throws {
         self.mirror = mirror
-        outlook = try ImportOutlook(mirror)
+        outlook = try ImportOutlook(mirror, awaiting: awaited)
         changes.author = RecordNames.importAuthor
         changes.contextName = RecordNames.importAuthor
     }
@@ -250,11 +250,14 @@ struct RecordImport {
 struct ImportOutlook {
     /// How lost versions stand to what the service has; nil with a service without epochs.
     let lostTime: LostTime?
+    /// Contents of assets that are to be had, and did not come.
+    let awaited: Set<String>
     /// Whether something was saved since the last look at the history: a row may be gone whose line
     /// stands as it did.
     let mayBeGone: Bool
 
-    init(_ mirror: MirrorTransaction) throws {
+    init(_ mirror: MirrorTransaction, awaiting awaited: Set<String> = []) throws {
+        self.awaited = awaited
         lostTime = try LostTime(mirror.ledger)
         let seen = try mirror.ledger.historyToken()
         mayBeGone = try seen.map { try mirror.store.lastTransactionNumber() > $0 } ?? false

@@ -3,8 +3,7 @@ internal import SQLiteDriver
 /// Deletions that never happened at the service, because it refused them.
 extension Ledger {
     private static let refusedDeletion =
-        "WHERE m.ZNEEDSCLOUDDELETE = 1 AND EXISTS (SELECT 1 FROM ADIPTYCHREFUSAL r "
-        + "WHERE r.ZRECORDNAME = m.ZCKRECORDNAME)"
+        "WHERE m.ZNEEDSCLOUDDELETE = 1 AND \(isRefused) m.ZCKRECORDNAME)"
 
     /// The lines whose deletion the service refused, in the order in which they came to be known.
     func refusedDeletions() throws -> [RecordEntry] {

@@ -10,7 +10,7 @@ extension Ledger {
         .quotaExceeded,
     ]
 
-    private static let isRefused =
+    static let isRefused =
         "EXISTS (SELECT 1 FROM ADIPTYCHREFUSAL r WHERE r.ZCODE NOT IN ("
         + waitingCodes.map { "'\($0.rawValue)'" }.joined(separator: ", ") + ") AND r.ZRECORDNAME = "
 

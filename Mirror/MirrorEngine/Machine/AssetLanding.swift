@@ -18,6 +18,8 @@ struct AssetLanding: Sendable {
     private var hasLookedUp = false
     /// Contents that did not come at first.
     private var retried: Set<String> = []
+    /// Contents of the cargo that did not come for a passing cause.
+    private var awaited: Set<String> = []
 
     private static let retriesMax = 5
     /// What a request may look up.
@@ -57,11 +59,16 @@ struct AssetLanding: Sendable {
         return retried.insert(checksum).inserted
     }
 
+    /// The current one did not come, and is passed over, for a passing cause.
+    mutating func await() {
+        if let checksum = current?.asset.fileChecksum { awaited.insert(checksum) }
+    }
+
     /// Lets go of what came, to be applied or to be asked for anew.
     @discardableResult
-    mutating func leave() -> Cargo? {
-        defer { cargo = nil }
+    mutating func leave() -> (cargo: Cargo?, awaited: Set<String>) {
+        defer { (cargo, awaited) = (nil, []) }
         (current, downloads) = (nil, [])
-        return cargo
+        return (cargo, awaited)
     }
 }

@@ -245,20 +245,27 @@ package struct MirrorMachine: Sendable {
     /// is not to be had is passed over.
     private mutating func missAsset(_ failure: MirrorFailure) -> Instruction? {
         guard landing.isFetching else { return nil }
-        if case .transient = failure, landing.mayRetry() {
-            landing.leave()
-            return nil
+        if case .transient = failure {
+            if landing.mayRetry() {
+                landing.leave()
+                return nil
+            }
+            landing.await()
         }
         return fetchNextAsset()
     }
 
     private mutating func touchDown() -> Instruction {
-        switch landing.leave() {
-        case .page(let page, let request):
+        let (cargo, awaited) = landing.leave()
+        switch cargo {
+        case .page(let page, var request):
+            request.awaited = awaited
             let instruction = enter(.applying, .apply(page, request))
             if page.moreComing { requestAhead = changes(after: page.syncToken) }
             return instruction
         case .records(let records, let line):
+            var request = request
+            request.awaited = awaited
             return enter(.lookingUp, .applyRecords(records, line, request))
         case nil: return stop(.stopped, "The mirror met an event that does not fit its state.")
         }

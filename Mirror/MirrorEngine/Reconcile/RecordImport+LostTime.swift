@@ -174,5 +174,5 @@ extension RecordImport {
 
 extension Record {
     /// Whether it says what a device sent again after a loss, and nobody edited it since.
-    fileprivate var isAsSentAgain: Bool { replays.contains { $0.version == recordChangeTag } }
+    var isAsSentAgain: Bool { replays.contains { $0.version == recordChangeTag } }
 }

@@ -174,6 +174,7 @@ extension MirrorTransaction {
     func keepForReturn(of entry: RecordEntry) throws {
         try carryKept(for: entry.row, from: entry.recordName)
         try keepForeign(of: entry.base, for: entry.row, isRenamed: true)
+        try keepWaitingLinks(of: entry)
     }
 
     /// Removes an object's line. What was kept for its row, sealed for its name, goes on as such:

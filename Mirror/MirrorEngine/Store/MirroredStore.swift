@@ -201,7 +201,7 @@ public final class MirroredStore: Sendable {
             }
             try catchUpWithKeys(mirror)
             try noteEpochs(page, mirror.ledger)
-            var importing = try RecordImport(mirror: mirror)
+            var importing = try RecordImport(mirror: mirror, awaiting: request.awaited)
             try importing.apply(
                 page.records, holdsBack: settings.hidesIncompleteGraphs && page.moreComing)
             if !page.moreComing { try importing.showHeld() }
@@ -284,7 +284,7 @@ public final class MirroredStore: Sendable {
             else { return nil }
             try catchUpWithKeys(mirror)
             if let line { try mirror.ledger.setLine(line) }
-            var importing = try RecordImport(mirror: mirror)
+            var importing = try RecordImport(mirror: mirror, awaiting: request.awaited)
             try importing.apply(records)
             try shareWhatIsLinked(with: records, mirror)
             return importing.outcome

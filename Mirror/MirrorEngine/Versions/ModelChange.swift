@@ -121,18 +121,19 @@ struct ModelChange {
         let layout = try mirror.layout(of: entry.row)
         let local = try mirror.state(of: row, named: entry.recordName)
         try keepFormerEdit(of: entry, local, layout)
-        var merged = local
-        if let known = try knownRecord(of: entry) {
+        var (merged, version) = (local, try lastVersion(of: entry))
+        if let known = try knownRecord(of: entry, version) {
             merged = try adopt(known, local: local, entry, layout)
             // Whatever becomes of the values from now on, they are the row's.
             if former != nil { try mirror.keepUnread(of: entry.row) }
-            try waitForAssets(of: &entry, layout, merged)
+            version = try waitForAssets(of: &entry, version, layout, merged)
             guard try importing.makeRoom(for: merged, entry, layout) else { return }
             try importing.change(
                 entry.row, from: local, to: merged, layout, named: entry.recordName)
         }
-        let agreed = entry.base.flatMap { $0.deleted ? nil : $0 }
-            .map { mirror.mapping.agreedState(of: $0, entity: layout).adopting(merged) }
+        let agreed = version.map {
+            mirror.mapping.agreedState(of: $0, entity: layout).adopting(merged)
+        }
         if merged != agreed {
             if let agreed {
                 try noteComputed(merged.changes(from: agreed), entry, layout)
@@ -176,41 +177,56 @@ struct ModelChange {
         return base.map { mirror.mapping.isWritten(slot, of: layout, in: $0) } ?? false
     }
 
+    /// What was agreed on last: the base, or a version that the service lost and that is to be sent
+    /// again.
+    private func lastVersion(of entry: RecordEntry) throws -> Record? {
+        if let lost = try mirror.ledger.replay(of: entry.recordName) { return lost }
+        return entry.base.flatMap { $0.deleted ? nil : $0 }
+    }
+
     /// Lets the contents of assets be fetched that nobody here knew before: the base says nothing
     /// of them, and is of no state of the service, so that the record comes anew and is merged.
-    /// Versions under way, or lost by the service, were made of the same base.
+    /// Versions under way are as ignorant; one that the service lost cannot be sent again without
+    /// them. Returns what is agreed on without them.
     private mutating func waitForAssets(
-        of entry: inout RecordEntry, _ layout: EntityLayout, _ state: ObjectState
-    ) throws {
-        guard let agreed = entry.base, !agreed.deleted, agreed.hasAssets else { return }
-        let known = mirror.mapping.agreedState(of: agreed, entity: layout).adopting(state)
-        let slots = newSlots(of: layout, in: agreed, isWaiting: entry.needsUpload)
+        of entry: inout RecordEntry, _ version: Record?, _ layout: EntityLayout,
+        _ state: ObjectState
+    ) throws -> Record? {
+        guard let version, version.hasAssets else { return version }
+        let known = mirror.mapping.agreedState(of: version, entity: layout).adopting(state)
+        let slots = newSlots(of: layout, in: version, isWaiting: entry.needsUpload)
             .compactMap { slot -> Int? in
                 guard case .attribute(let index) = slot,
                     AssetStandIn(known.attributes[index]) != nil
                 else { return nil }
                 return index
             }
+        guard !slots.isEmpty else { return version }
         let mapping = mirror.mapping
         let forgetting = { (record: Record) in
             slots.reduce(record) { mapping.forgetting(assetOf: $1, layout, in: $0) }
         }
-        var base = forgetting(agreed)
-        guard base.fields != agreed.fields else { return }
-        base.recordChangeTag = nil
-        entry.base = base
-        try mirror.ledger.replaceBase(base, key: entry.key)
         try mirror.ledger.replaceInFlight(entry.recordName, forgetting)
         try mirror.ledger.dropReplay(of: entry.recordName)
-        try importing.waitForAssets(of: agreed)
+        if let agreed = entry.base, !agreed.deleted {
+            var base = forgetting(agreed)
+            if base.fields != agreed.fields {
+                base.recordChangeTag = nil
+                entry.base = base
+                try mirror.ledger.replaceBase(base, key: entry.key)
+                try importing.waitForAssets(of: agreed)
+            }
+        }
+        return forgetting(version)
     }
 
     /// All that was received of an object, whether or not this device knew it. What the service is
     /// to be sent anew has no base, and may have fields of a later model all the same.
-    private func knownRecord(of entry: RecordEntry) throws -> Record? {
+    private func knownRecord(of entry: RecordEntry, _ version: Record?) throws -> Record? {
         let foreign = try mirror.ledger.foreign(of: entry.row)
-        guard entry.base?.deleted == false || !foreign.isEmpty else { return nil }
-        var record = entry.base ?? Record(recordName: entry.recordName, recordType: "")
+        guard version != nil || !foreign.isEmpty else { return nil }
+        var record =
+            version ?? entry.base ?? Record(recordName: entry.recordName, recordType: "")
         let carried = CarriedSeals(record.fields).union(CarriedSeals(foreign))
         record.fields.merge(foreign) { own, other in own ?? other }
         if !carried.isEmpty { record.fields[RecordNames.carriedSeals] = carried.field }

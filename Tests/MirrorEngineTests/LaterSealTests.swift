@@ -81,6 +81,34 @@ import Testing
         }
     }
 
+    /// The key comes with the update, to a device that had none.
+    @Test(arguments: [false, true], [false, true])
+    func aKeyThatComesWithAnUpdateOpensAll(isBack: Bool, byMapping: Bool) throws {
+        let c = try world.open(world.folder.appendingPathComponent("c"), world.former)
+        try world.settle(c)
+        if isBack {
+            let row = try #require(try c.rows("Note").first)
+            try c.delete(row.id)
+            try world.settle(c, a)
+            var changes = ChangeSet()
+            changes.inserts = [row]
+            _ = try c.store.save(changes)
+            c.intercept = { _ in throw Missing(name: "service") }
+            _ = try? c.sync()
+        }
+        let file = try #require(
+            try byMapping ? world.file(of: world.mapped(c)) : world.file(of: c))
+        let later =
+            try byMapping
+            ? world.open(file, world.later, keys: keys) : world.updated(c, keys: keys)
+        try world.settle(later, a, b)
+        for device in [a, later] {
+            #expect(try device.value(device.only("Note"), "title") == .text("t"))
+            #expect(try device.value(device.only("Note"), "secret") == .text("s"))
+            #expect(try device.mirrored.conflicts().isEmpty)
+        }
+    }
+
     @Test(arguments: Course.allCases)
     func whatIsClearedAfterAnUpdateIsCarriedNoMore(course: Course) throws {
         try bringBack(course)

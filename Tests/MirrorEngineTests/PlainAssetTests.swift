@@ -53,6 +53,9 @@ import Testing
         { try $0.theBaseOfAnAssetIsNotPutBack() },
         { try $0.aDecisionThatWaitsKeepsItsLargeValue() },
         { try $0.anEditedAssetComesBackFromTheLogOfWhoLostIt() },
+        { try $0.aDeletionWaitsForTheContentOfWhatItMeets(isTakenBack: false) },
+        { try $0.aDeletionWaitsForTheContentOfWhatItMeets(isTakenBack: true) },
+        { try $0.aDeletionDoesNotWaitForAContentThatIsGone() },
         { try $0.anObjectThatIsKeptIsMadeAnewWithItsAssets() },
     ]
 

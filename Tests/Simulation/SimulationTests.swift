@@ -53,7 +53,12 @@ import Testing
         Self.require(Self.cascadeBounds, of: try await Self.run(kind, of: Self.seeds / 5))
     }
 
-    /// The same with a service, a zone or a device that loses time, a tenth as many.
+    /// Worlds whose service forgets deletions, a fifth as many.
+    @Test func everySeedOfForgottenDeletionsComesToRestInAgreement() async throws {
+        Self.require(Self.forgettingBounds, of: try await Self.run(.forgetting, of: Self.seeds / 5))
+    }
+
+    /// Worlds with shares, whose service, zone or devices lose time, a tenth as many.
     @Test func everySeedOfSharesInLostTimeComesToRestInAgreement() async throws {
         var kind = WorldKind.sharedInLostTime
         kind.dialect = Self.dialect
@@ -185,6 +190,10 @@ import Testing
 
     private static let cascadeBounds: [(WorldStatistics.Event, Double)] = [
         (.cascade, 50), (.loggedDeletion, 40),
+    ]
+
+    private static let forgettingBounds: [(WorldStatistics.Event, Double)] = [
+        (.forgotten, 60), (.loggedDeletion, 40),
     ]
 
     private static let environment = ProcessInfo.processInfo.environment

@@ -14,6 +14,7 @@ struct WorldKind {
     var cascades = false
     var losesTime = false
     var takesBack = false
+    var forgets = false
     var dialect = ServiceDialect.extended
 
     static let ofVersions = WorldKind(hasVersions: true)
@@ -23,12 +24,13 @@ struct WorldKind {
     static let ofManyDevices = WorldKind(hasManyDevices: true)
     static let cascading = WorldKind(cascades: true)
     static let takingBack = WorldKind(isShared: true, takesBack: true)
+    static let forgetting = WorldKind(cascades: true, forgets: true)
     static let sharedInLostTime = WorldKind(isShared: true, losesTime: true)
 
     private static var letters: [(Character, WritableKeyPath<WorldKind, Bool>)] {
         [
             ("v", \.hasVersions), ("s", \.isSealed), ("h", \.isShared), ("d", \.hasManyDevices),
-            ("c", \.cascades), ("l", \.losesTime), ("r", \.takesBack),
+            ("c", \.cascades), ("l", \.losesTime), ("r", \.takesBack), ("f", \.forgets),
         ]
     }
 
@@ -37,10 +39,13 @@ struct WorldKind {
         let dice = SeededRandomness(seed: seed &* 613_651_369)
         var kind = WorldKind()
         if dice.chance(percent: 30) { kind.dialect = .plain }
-        let count = dice.among(2...letters.count)
+        let drawn = letters.filter { $0.0 != "f" }
+        let count = dice.among(2...drawn.count)
         for _ in 0..<count {
-            if let letter = dice.pick(letters) { kind[keyPath: letter.1] = true }
+            if let letter = dice.pick(drawn) { kind[keyPath: letter.1] = true }
         }
+        // By dice of its own, so that a seed is of the same kinds but for it.
+        kind.forgets = SeededRandomness(seed: seed &* 198_491_317).chance(percent: 25)
         return kind
     }
 
@@ -71,7 +76,7 @@ struct WorldKind {
         .drawn(
             seed: seed, extremes: extremes, hasVersions: hasVersions, isSealed: isSealed,
             isShared: isShared, hasManyDevices: hasManyDevices, cascades: cascades,
-            losesTime: losesTime, takesBack: takesBack, dialect: dialect)
+            losesTime: losesTime, takesBack: takesBack, forgets: forgets, dialect: dialect)
     }
 }
 

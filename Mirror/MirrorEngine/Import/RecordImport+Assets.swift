@@ -41,10 +41,10 @@ extension RecordImport {
     func awaitsContent(_ record: Record) -> Bool {
         guard !outlook.awaited.isEmpty else { return false }
         return record.fields.values.contains { value in
-            guard case .asset(let asset)? = value, let name = asset.fileChecksum else {
+            guard case .asset(let asset)? = value, let standIn = AssetStandIn(asset) else {
                 return false
             }
-            return outlook.awaited.contains(name)
+            return outlook.awaited.contains(standIn.fileName)
         }
     }
 

@@ -250,7 +250,7 @@ struct RecordImport {
 struct ImportOutlook {
     /// How lost versions stand to what the service has; nil with a service without epochs.
     let lostTime: LostTime?
-    /// Contents of assets that are to be had, and did not come.
+    /// Contents of assets that are to be had, and did not come, by the names of their files.
     let awaited: Set<String>
     /// Whether something was saved since the last look at the history: a row may be gone whose line
     /// stands as it did.

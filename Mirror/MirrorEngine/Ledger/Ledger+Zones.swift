@@ -32,7 +32,7 @@ package struct PageRequest: Hashable, Sendable {
     /// Whether the records tell which writes they contain.
     package var toldWriteIDs: Bool
     package var marks: LedgerMarks
-    /// Contents of assets that are to be had, and did not come, as the records call them.
+    /// Contents of assets that are to be had, and did not come, by the names of their files.
     var awaited: Set<String> = []
 
     package init(token: String?, toldWriteIDs: Bool, marks: LedgerMarks) {

@@ -1,3 +1,4 @@
+internal import Foundation
 internal import RecordWire
 
 /// Records that came, while the assets that they need are fetched.
@@ -18,7 +19,7 @@ struct AssetLanding: Sendable {
     private var hasLookedUp = false
     /// Contents that did not come at first.
     private var retried: Set<String> = []
-    /// Contents of the cargo that did not come for a passing cause.
+    /// The files of what the cargo needs and did not come for a passing cause.
     private var awaited: Set<String> = []
 
     private static let retriesMax = 5
@@ -61,7 +62,7 @@ struct AssetLanding: Sendable {
 
     /// The current one did not come, and is passed over, for a passing cause.
     mutating func await() {
-        if let checksum = current?.asset.fileChecksum { awaited.insert(checksum) }
+        if let file = current?.file { awaited.insert(file.lastPathComponent) }
     }
 
     /// Lets go of what came, to be applied or to be asked for anew.

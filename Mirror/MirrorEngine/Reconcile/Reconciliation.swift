@@ -58,7 +58,10 @@ struct Reconciliation {
         if isPurged(entry.base) {
             var deletion = Record(recordName: name, recordType: entry.base?.recordType ?? "")
             deletion.deleted = true
-            return try importing.applyDeletion(of: deletion)
+            try importing.applyDeletion(of: deletion)
+            // Links that went with it are no edits of what is compared after it.
+            if try mirror.ledger.entry(named: name) == nil { try noteDeleted(entry) }
+            return
         }
         if let base = entry.base, !base.deleted, base.recordChangeTag != nil, lostTime != nil,
             try mirror.ledger.replay(of: name) == nil

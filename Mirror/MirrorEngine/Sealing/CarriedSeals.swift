@@ -200,15 +200,19 @@ extension MirrorTransaction {
     }
 
     /// What is in the row now need not go out as it was sealed; what this model does not know, or
-    /// has no key for, must.
-    func keepUnread(of row: RowID) throws {
+    /// has no key for, must. So must what is in `unopened`: values of properties, by field, that
+    /// are still to be brought in.
+    func keepUnread(of row: RowID, besides unopened: [String: Set<Data>] = [:]) throws {
         var foreign = try ledger.foreign(of: row)
         guard !foreign.isEmpty else { return }
         let sealed = mapping.sealedFieldNames(of: row.entity)
-        let carried = CarriedSeals(foreign).filter { mapping.isUnread($0, in: row.entity) }
+        let carried = CarriedSeals(foreign).filter { seal in
+            mapping.isUnread(seal, in: row.entity)
+                || unopened[seal.field]?.contains(seal.value) == true
+        }
         foreign = foreign.filter { name, value in
             guard sealed.contains(name), case .bytes(let data) = value else { return true }
-            return mapping.isLocked(data)
+            return mapping.isLocked(data) || unopened[name]?.contains(data) == true
         }
         foreign[RecordNames.carriedSeals] = nil
         if let field = carried.field { foreign[RecordNames.carriedSeals] = field }

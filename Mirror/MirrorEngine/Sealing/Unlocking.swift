@@ -167,7 +167,8 @@ struct Unlocking {
         return opened
     }
 
-    private func isOpened(_ sealed: Data) -> Bool {
+    /// Whether a key opens the value that was not here in the last round.
+    func isOpened(_ sealed: Data) -> Bool {
         guard let id = Sealer.keyID(of: sealed) else { return false }
         return !former.contains(id.hexadecimal) && !mirror.mapping.isLocked(sealed)
     }

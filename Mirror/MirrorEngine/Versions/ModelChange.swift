@@ -125,7 +125,9 @@ struct ModelChange {
         if let known = try knownRecord(of: entry, version) {
             merged = try adopt(known, local: local, entry, layout)
             // Whatever becomes of the values from now on, they are the row's.
-            if former != nil { try mirror.keepUnread(of: entry.row) }
+            if former != nil {
+                try mirror.keepUnread(of: entry.row, besides: unopened(of: entry.row, layout))
+            }
             version = try waitForAssets(of: &entry, version, layout, merged)
             guard try importing.makeRoom(for: merged, entry, layout) else { return }
             try importing.change(
@@ -263,6 +265,27 @@ struct ModelChange {
             try importing.log(conflict, layout, entry.recordName, by: record.modified)
         }
         return outcome.merged
+    }
+
+    /// Sealed values of properties that the former version had too, whose key came with the update:
+    /// they are brought in as with any key that comes.
+    private func unopened(of row: RowID, _ layout: EntityLayout) throws -> [String: Set<Data>] {
+        guard let slots = mirror.mapping.sealedSlots[row.entity] else { return [:] }
+        let foreign = try mirror.ledger.foreign(of: row)
+        guard !foreign.isEmpty else { return [:] }
+        let fields = Set(
+            slots.map { PropertySlot.attribute($0) }.filter { wasKnown($0, of: layout) }
+                .flatMap { mirror.mapping.fieldNames(of: $0, layout).all })
+        var values: [String: Set<Data>] = [:]
+        for seal in CarriedSeals(foreign).seals {
+            values[seal.field, default: []].insert(seal.value)
+        }
+        for (field, value) in foreign {
+            if case .bytes(let data)? = value { values[field, default: []].insert(data) }
+        }
+        let unlocking = try Unlocking(mirror: mirror)
+        return values.filter { fields.contains($0.key) }
+            .mapValues { $0.filter(unlocking.isOpened) }
     }
 
     /// A value that a mapping computed gives way to one that somebody gave: it is logged.

@@ -56,10 +56,12 @@ struct DeletionLaws {
     }
 
     /// Whether a device wrote its whole object over the property, though its user edited others of
-    /// it: that is an edit to all who see it.
+    /// it: that is an edit to all who see it, also where somebody looked at the line since and left
+    /// it so.
     private func wasOverwritten(_ conflict: ConflictEntry) -> Bool {
         log.entries.contains { _, entry in
-            entry.rule == MergeRule.overwrite.name && entry.winner == "local"
+            [MergeRule.overwrite.name, ConflictEntry.handRule].contains(entry.rule)
+                && entry.winner == "local"
                 && entry.recordName == conflict.recordName && entry.property == conflict.property
         }
     }

@@ -37,6 +37,7 @@ final class SimulatedNetwork {
         limits.pages.changesMax = settings.sizes.pageRecordsMax
         limits.operationsPerRequestMax = settings.sizes.operationsPerRequestMax
         limits.recordBytesMax = settings.sizes.recordBytesMax
+        if settings.faults.service.forgetPercent > 0 { limits.retention.deletionDaysMax = 0 }
         let platform = Environment(
             clock: clock, randomness: SeededRandomness(seed: seed ^ 0x5E), faults: faults)
         service = try SimulatedService(
@@ -234,6 +235,15 @@ final class SimulatedNetwork {
             return true
         }
         return false
+    }
+
+    /// The service forgets all deletions there are: so long ago they were that no copy of a request
+    /// is under way any more.
+    func forgetDeletions() throws {
+        delayed.removeAll()
+        freeDisk()
+        statistics.count(.forgotten)
+        try service.service.forgetOldDeletions()
     }
 
     private func endStrangers() throws {

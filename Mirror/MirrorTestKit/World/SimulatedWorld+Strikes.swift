@@ -30,11 +30,23 @@ extension SimulatedWorld {
             return true
         }
         if try network.strike(tell: { self.tell($0) }) { return true }
+        if try forgetDeletions() { return true }
         return faults.lostTime.isPossible ? try loseTime(device) : false
     }
 
     /// How often, per step, a decision is made under the rule `error`.
     private static let resolvePercent = 6
+
+    /// The service forgets deletions that are older than any round.
+    private func forgetDeletions() throws -> Bool {
+        let percent = settings.faults.service.forgetPercent
+        guard percent > 0, !devices.contains(where: { $0.sessions.contains(where: \.isRunning) }),
+            randomness.chance(percent: percent)
+        else { return false }
+        tell("service forgets deletions")
+        try network.forgetDeletions()
+        return true
+    }
 
     private func kill(_ device: SimulatedDevice) throws -> Bool {
         tell("\(device.name) killed")

@@ -12,12 +12,13 @@ extension WorldSettings {
     /// both. With `hasManyDevices` the owner has four or five. With `cascades` deletions take what
     /// hangs on an object, with `losesTime` the service or a device loses some, whatever else there
     /// is, and with `takesBack` devices take refused edits back and restore what was discarded.
-    /// `dialect` is the service's.
+    /// With `forgets` the service forgets deletions, where it can say so. `dialect` is the
+    /// service's.
     public static func drawn(
         seed: UInt64, extremes: Set<WorldExtreme> = WorldExtreme.drawn, hasVersions: Bool = false,
         isSealed: Bool = false, isShared: Bool = false, hasManyDevices: Bool = false,
         cascades: Bool = false, losesTime: Bool = false, takesBack: Bool = false,
-        dialect: ServiceDialect = .extended
+        forgets: Bool = false, dialect: ServiceDialect = .extended
     ) -> WorldSettings {
         let extremes = isShared ? extremes.intersection(WorldExtreme.ofShared) : extremes
         let dice = SeededRandomness(seed: seed &* 7919)
@@ -66,6 +67,10 @@ extension WorldSettings {
         if losesTime { settings.drawLostTime(SeededRandomness(seed: seed &* 472_882_027)) }
         if hasManyDevices { settings.drawDevices(SeededRandomness(seed: seed &* 122_949_823)) }
         if takesBack { settings.drawTakingBack(SeededRandomness(seed: seed &* 86_028_157)) }
+        if forgets && dialect == .extended {
+            let dice = SeededRandomness(seed: seed &* 141_650_939)
+            settings.faults.service.forgetPercent = dice.among(10...60)
+        }
         return settings
     }
 

@@ -126,6 +126,8 @@ public struct ServiceTroubles: Hashable, Sendable {
     public var revokedPercent = 0
     /// It does not make zones for a while.
     public var zoneRefusedPercent = 0
+    /// It forgets all deletions there are, as after their time, while no round runs.
+    public var forgetPercent = 0
 }
 
 /// What takes the service or a device back in time.

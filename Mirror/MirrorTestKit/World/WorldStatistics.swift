@@ -5,7 +5,7 @@ public struct WorldStatistics: Sendable {
         case conflictAnswer, existsAnswer, recordError
         case lostRequest, lostReply, lateCopy, busy
         case deviceKill, crashPoint, rolledBackSave, undoneDeletion, cascade
-        case serviceKill, diskFull, revokedToken
+        case serviceKill, diskFull, revokedToken, forgotten
         case tokenExpired, zoneLost, serviceLost, serviceRestored, storeRestored, storeCopied
         case zoneRefused, oversized, reset, resolved
         case continuedPage, fullBatch, pageAhead, batchAhead, batchUnrecorded

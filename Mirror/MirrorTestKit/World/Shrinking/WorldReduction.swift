@@ -156,6 +156,7 @@ struct WorldReduction {
             Dial("disk full", \.faults.service.diskFullPercent),
             Dial("revoked", \.faults.service.revokedPercent),
             Dial("zone refused", \.faults.service.zoneRefusedPercent),
+            Dial("forgotten deletions", \.faults.service.forgetPercent),
         ]
     }
 

@@ -60,8 +60,8 @@ struct AssetLanding: Sendable {
         return retried.insert(checksum).inserted
     }
 
-    /// The current one did not come, and is passed over, for a passing cause.
-    mutating func await() {
+    /// The current one did not come for a passing cause.
+    mutating func passOver() {
         if let file = current?.file { awaited.insert(file.lastPathComponent) }
     }
 

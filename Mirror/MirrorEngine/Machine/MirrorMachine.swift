@@ -250,7 +250,7 @@ package struct MirrorMachine: Sendable {
                 landing.leave()
                 return nil
             }
-            landing.await()
+            landing.passOver()
         }
         return fetchNextAsset()
     }
